@@ -82,6 +82,9 @@ def _power(x: Any, y: Any) -> Any:
     return ops.elementwise([x, y], np.power)
 
 
+_pow = _operator(_power)
+
+
 class MethodBodies:
     """The methods that LoDTensors and Variables share."""
 
@@ -103,7 +106,10 @@ class MethodBodies:
     __rfloordiv__ = _binary(np.floor_divide, True)
     __mod__ = _binary(np.remainder)
     __rmod__ = _binary(np.remainder, True)
-    __pow__ = _operator(_power)
+
+    def __pow__(self: Any, other: Any, modulo: Any = None) -> Any:
+        return _pow(self, other) if modulo is None else NotImplemented  # as NumPy's arrays
+
     __rpow__ = _binary(np.power, True)
     __and__ = _binary(np.bitwise_and)
     __rand__ = _binary(np.bitwise_and, True)
@@ -141,7 +147,12 @@ class MethodBodies:
         raise TypeError("rows cannot be deleted; select those that remain: x[mask]")
 
     def __contains__(self: Any, value: Any) -> bool:
-        return bool(ops.any(ops.equal(self, value)))
+        try:
+            return bool(ops.any(ops.equal(self, value)))
+        except DTypeError:  # no number equals text, None or another object
+            if isinstance(value, Symbol) or (hasattr(value, "__array__") and not isinstance(value, np.generic)):
+                raise
+            return False
 
     # -- NumPy ---------------------------------------------------------------------------------------------------------
 

@@ -83,7 +83,14 @@ def taken(obj: Any) -> Any:
 
 
 class _NotDenseError(ShapeError, AttributeError):
-    """The error of a tensor that is not dense, an AttributeError for `hasattr`."""
+    """The error of a tensor that is not dense, an AttributeError for `hasattr`; shown as its base, which is public."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ShapeError, self.args
+
+
+_NotDenseError.__module__, _NotDenseError.__name__ = ShapeError.__module__, ShapeError.__name__
+_NotDenseError.__qualname__ = ShapeError.__qualname__
 
 
 class ConversionMethods:

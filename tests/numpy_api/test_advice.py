@@ -1,6 +1,7 @@
 """Common mistakes, and their errors: what is wrong, where, and what to do instead."""
 
 import builtins
+import pickle
 import re
 
 import numpy as np
@@ -287,6 +288,10 @@ def test_dlpack_of_a_lodtensor_is_refused():
     """torch queries it first; awkward queries the device, and proceeds without one."""
     x = numbers()
     assert not hasattr(x, "__dlpack_device__")
+    with pytest.raises(ShapeError, match="not a dense array") as caught:
+        x.__dlpack__()
+    assert f"{caught.type.__module__}.{caught.type.__qualname__}" == "lodcore.errors.ShapeError"
+    assert type(pickle.loads(pickle.dumps(caught.value))) is ShapeError
     for ask in (x.__dlpack__, lambda: x.__dlpack_device__, lambda: np.from_dlpack(x)):
         with pytest.raises(ShapeError, match=r"not a dense array; use x\.to_torch\(\)"):
             ask()

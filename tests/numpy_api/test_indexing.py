@@ -513,3 +513,12 @@ def test_assignment_by_a_mask_broadcasts_values_as_numpy(shape):
     rows = lodcore.LoDTensor.from_lengths(values, [1, 1]) if values.ndim == 2 and len(values) == 2 else values
     x[lodcore.array([[True, False], [True]])] = rows
     assert x.values.tolist() == wanted.tolist()
+
+
+def test_what_no_number_equals_is_not_in_a_tensor():
+    """As for NumPy's arrays."""
+    x = lodcore.array([[1, 2], [], [3]])
+    assert 2 in x
+    for other in (4, "a", np.str_("a"), None, {}, object()):
+        assert other not in x
+        assert other not in x.values.tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.lod_tensor_body import LoDTensorBody  # isinstance(x, LoDTensor) is slow for other objects
 
-__all__ = ["getitem", "setitem"]
+__all__ = ["getitem", "read_only", "setitem"]
 
 ALL = slice(None)
 
@@ -38,6 +39,17 @@ READ_ONLY = (
     "the values are read-only, since they share the memory of the array that they were made of; write into x.copy(), "
     "or make it with LoDTensor(values, lod, share=True), which writes into that array, too, if it is writable"
 )
+MAPPED = "the values are read-only, since they are those of a file that is open for reading; write into x.copy()"
+
+
+def read_only(where: str, values: Any) -> ValueError:
+    """Return the error for values that cannot be written."""
+    base: Any = values
+    while isinstance(base, np.ndarray):
+        base = buffers.owner_of(base)
+    base = base.obj if isinstance(base, memoryview) else base
+    mapped = isinstance(base, mmap.mmap) and memoryview(base).readonly
+    return ValueError(f"{where}: {MAPPED if mapped else READ_ONLY}")
 
 
 # -- keys --------------------------------------------------------------------------------------------------------------
@@ -321,7 +333,7 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
         raise TypeError("assignment: a Variable is recorded, and cannot be written into a tensor; use where(...)")
     rows = lod_tensor_body.writable_values(x)
     if not rows.flags.writeable:
-        raise ValueError(f"assignment: x[...]: {READ_ONLY}")
+        raise read_only("assignment: x[...]", rows)
     if isinstance(key, str) or _is_names(key):
         return setitem(_field(x, key), ALL, value)
     prepared = _expanded(keys, x.ndim)

@@ -18,7 +18,7 @@ from lodcore.base.naming import call_named, rename
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.advice import advice, name_of, refused, refused_on_arrays
 from lodcore.numpy_api.dense import DENSE, all_dense
-from lodcore.numpy_api.indexing import READ_ONLY, getitem
+from lodcore.numpy_api.indexing import getitem, read_only
 from lodcore.operators.alignment import aligned, shared
 from lodcore.operators.roles import as_batches, spec_of
 from lodcore.ops.move.along import along
@@ -179,10 +179,10 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
     try:
         if _together(where, values) != values[-1].shape or values[-1].ndim > target.values.ndim:
             raise ShapeError(f"{where}: out: has rows of shape {target.values.shape[1:]}; the result has wider ones")
-        if not lod_tensor_body.writable_values(target).flags.writeable:
-            raise ValueError(f"{where}: out: {READ_ONLY}")
+        if not (rows := lod_tensor_body.writable_values(target)).flags.writeable:
+            raise read_only(f"{where}: out", rows)
         with named_caller():
-            ufunc(*values[: len(inputs)], out=lod_tensor_body.writable_values(target), **chosen, **kwargs)
+            ufunc(*values[: len(inputs)], out=rows, **chosen, **kwargs)
     except TypeError as error:
         raise DTypeError(f"{where}: {error}") from None
     return target

@@ -120,7 +120,8 @@ def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: i
         values = np.asarray(tree) if isinstance(tree, np.generic) else tree
         if isinstance(values, np.ma.MaskedArray) or values.dtype.hasobject:
             raise DTypeError(
-                f"{here}: has dtype {values.dtype} and class {type(values).__name__}; numbers can be saved"
+                f"{here}: has dtype {values.dtype} and class {type(values).__name__}; "
+                "ndarrays of numbers, dates or text can be saved"
             )
         return {"scalar" if isinstance(tree, np.generic) else "array": packed.name(np.asarray(values), path)}
     kind = type(tree)

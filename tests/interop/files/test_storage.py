@@ -4,6 +4,7 @@ import fcntl
 import io
 import json
 import multiprocessing
+import operator
 import os
 import stat
 import struct
@@ -201,13 +202,16 @@ class Key(str):
 @pytest.mark.parametrize(
     ("tree", "says"),
     [
-        (np.array([{}]), "lodcore.save: tree: has dtype object .*numbers can be saved"),
+        (np.array([{}]), "lodcore.save: tree: has dtype object .*numbers, dates or text can be saved"),
         ({"a": [1, {2}]}, r"lodcore.save: tree\[a\]\[1\]: is set"),
         ({"a": [1, {"b": object()}]}, r"tree\[a\]\[1\]\[b\]: is object"),
         ({1.5: 0}, "has the key 1.5; str and int can be saved"),
         ({True: 0}, "has the key True; str and int"),
         ({Key("a"): 1}, "str and int can be saved"),
-        ([np.ma.array([1])], r"tree\[0\]: has dtype int64 and class MaskedArray.*numbers can be saved"),
+        (
+            [np.ma.array([1])],
+            r"tree\[0\]: has dtype int64 and class MaskedArray.*numbers, dates or text can be saved",
+        ),
     ],
 )
 @pytest.mark.parametrize("name", FORMS)
@@ -423,6 +427,9 @@ def test_values_of_a_folder_are_mapped(tmp_path):
     assert not x.values.flags.writeable
     with pytest.raises(ValueError, match="WRITEABLE"):
         x.values.flags.writeable = True
+    for write in (lambda: operator.setitem(x, 0, 1), lambda: np.add(x, x, out=x)):
+        with pytest.raises(ValueError, match=r"values are read-only, .* open for reading; write into x.copy\(\)$"):
+            write()
     assert x[0].tolist() == [[1, 2], []]
     assert lodcore.gather_sequences(x, [2, 0]).tolist() == [[[3]], [[1, 2], []]]
 

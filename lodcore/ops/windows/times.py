@@ -169,6 +169,12 @@ def _times_of(name: str, argument: str, given: Any) -> Any:
         falls[bounds[(bounds > 0) & (bounds < len(values))] - 1] = False
         if falls.any():
             row = int(np.argmax(falls)) + 1
+            before = values[row - 1]
+            if before != before:
+                raise ValueError(
+                    f"{name}: {argument}: row {row - 1} is {before}, and row {row} after it is {values[row]}; nan and "
+                    "NaT must come last in each sequence"
+                )
             raise ValueError(
                 f"{name}: {argument}: row {row} is {values[row]}, below the row before it; times must be sorted within "
                 "each sequence, see sort_by_key"

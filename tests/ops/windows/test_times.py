@@ -222,6 +222,7 @@ def test_lines_of_rows_with_several_columns_are_fitted_together():
 FLAT = lodcore.array([[1, 2], [], [3, 4, 5]])
 DATES = FLAT.with_values(FLAT.values.astype("M8[s]"))
 FALLING = lodcore.array([[2, 1]])
+NAN_FIRST = lodcore.array([[np.nan, 5.0]])
 
 
 @for_each(
@@ -241,6 +242,11 @@ FALLING = lodcore.array([[2, 1]])
             lambda: lodcore.join_asof([[[1]]], [[[1], [2]]]),
             LoDError,
             "y: sequence 0 of level 0 has length 2",
+        ),
+        (
+            lambda: lodcore.windows_around(NAN_FIRST, 1.0, times=NAN_FIRST),
+            ValueError,
+            "times: row 0 is nan, and row 1 after it is 5.0; nan and NaT must come last",
         ),
         (lambda: lodcore.join_asof(FALLING, FALLING), ValueError, "join_asof: y: row 1 is 1, below"),
         (lambda: lodcore.join_asof(FLAT, FLAT, direction="up"), ValueError, "join_asof: direction: is 'up'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import with_article
 from lodcore.base.memory import integer, unharmed
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors.lod import LoD
@@ -123,6 +125,8 @@ def as_lengths(where: str, lengths: Any) -> Int64:
         lengths = np.diff(lengths.row_offsets(0))
     elif isinstance(lengths, (list, tuple)) and any(isinstance(one, (list, tuple, np.ndarray)) for one in lengths[:1]):
         raise DTypeError(f"{where}: holds sequences; their lengths are needed, as lodcore.array(sequences) has them")
+    elif not hasattr(lengths, "__array__") and not isinstance(lengths, Sequence):
+        raise DTypeError(f"{where}: is {with_article(type(lengths).__name__)}; an array or a list of lengths is needed")
     own = buffers.as_int64(lengths, where, LoDError)
     own = np.array(own, np.int64)
     total = int(own.sum(dtype=np.float64)) if len(own) else 0

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from lodcore.base import buffers
+from lodcore.base.articles import with_article
 from lodcore.batching.iterators import StreamBody
 from lodcore.batching.limits import MOST, as_choice, as_count
 from lodcore.batching.sampler_states import check_state, digest
+from lodcore.errors import DTypeError
+from lodcore.operators.arguments import function_of
 
 __all__ = ["Stream", "StreamFill", "batch_stream", "pack_stream"]
 
@@ -234,6 +237,15 @@ def _stream(
     length: Callable[[T], int],
 ) -> Stream[T]:  # fmt: skip
     """Check the arguments; return the stream."""
+
+    def counted(item: Any) -> int:
+        try:
+            return len(item)
+        except TypeError as error:
+            kind = with_article(type(item).__name__)
+            raise DTypeError(f"{name}: source: has {kind}, which has no length; length= may count it") from error
+
+    function_of(f"{name}: length", length)
     return Stream(
         source,
         as_count(f"{name}: budget" if name == "pack_stream" else f"{name}: max_tokens", budget),
@@ -241,6 +253,6 @@ def _stream(
         max_items=MOST if max_items is None else as_count(f"{name}: max_items", max_items),
         overflow=as_choice(f"{name}: overflow", overflow, OVERFLOWS),
         buffer=as_count(f"{name}: buffer", buffer),
-        length=length,
+        length=counted if length is len else length,
         name=name,
     )

@@ -199,9 +199,9 @@ class Program(Opening, NamedBlock):
         KeyError
             If the Program does not have the Variable.
         """
-        found = self.names[name]
-        if found.home is not self.reference and found not in self._outside:
-            raise KeyError(name)
+        found = self.names.get(name)
+        if found is None or (found.home is not self.reference and found not in self._outside):
+            raise KeyError(f"Program.var: name: is {name!r}; the Program has no Variable of this name")
         return found
 
     def has(self, variable: Variable) -> bool:

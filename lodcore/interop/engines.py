@@ -15,6 +15,7 @@ from lodcore.base.memory import integer
 from lodcore.errors import BatchError, DTypeError, LoDError, ShapeError
 from lodcore.interop.arrow.interface import Spoken, from_arrow, wish_of
 from lodcore.interop.arrow.nodes import node_of
+from lodcore.operators.arguments import function_of
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["ArrowBatches", "arrow_batches"]
@@ -97,8 +98,7 @@ def arrow_batches(
     With pyarrow: ``centre_batches(pyarrow.table({"values": [[1.0, 3.0], [5.0]]}))`` has the columns "values" and
     "centred". With an engine: ``dataset.map_batches(centre_batches, batch_format="pyarrow")``.
     """
-    if not callable(f):
-        raise DTypeError(f"{WHERE}: f: is {type(f).__name__}; a function is needed")
+    function_of(f"{WHERE}: f", f)
     if unknown := options.keys() - set(OPTIONS):
         raise TypeError(f"{WHERE}: has no option {min(unknown)!r}; {', '.join(OPTIONS)} are those of from_arrow")
     if max_rows is not None and integer(f"{WHERE}: max_rows", max_rows) < 1:

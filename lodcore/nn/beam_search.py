@@ -14,7 +14,7 @@ from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.nn.token_sampling import real_of, sampling_of
-from lodcore.operators.arguments import choice_of, integer_of
+from lodcore.operators.arguments import choice_of, function_of, integer_of
 from lodcore.ops import gather_sequences
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -148,9 +148,7 @@ class BeamSearchDecoder:
         seed: int | None = None,
     ) -> None:
         where = "BeamSearchDecoder"
-        if not callable(step):
-            raise DTypeError(f"{where}: step: is {type(step).__name__}; a function is needed")
-        self.step = step
+        self.step = function_of(f"{where}: step", step)
         self.beam_size = integer_of(f"{where}: beam_size", beam_size, 1, MOST)
         self.start_id = integer_of(f"{where}: start_id", start_id, -(2**63), 2**63 - 1)
         self.end_id = integer_of(f"{where}: end_id", end_id, -(2**63), 2**63 - 1)
@@ -249,7 +247,13 @@ class _Search:
     def advance(self, length: int) -> None:
         """Compute the step after which branches have `length` tokens."""
         decoder = self.decoder
-        log_probs, state = decoder.step(self.ids, self.state)
+        made = decoder.step(self.ids, self.state)
+        if not isinstance(made, (tuple, list)) or len(made) != 2:
+            raise DTypeError(
+                f"BeamSearchDecoder: step: returned {with_article(type(made).__name__)}; a pair of log probabilities "
+                "and the next state is needed"
+            )
+        log_probs, state = made
         log_probs = _log_probs(log_probs, len(self.ids))
         _check_state(state, len(self.ids), "branches")
         if self.scores is None:

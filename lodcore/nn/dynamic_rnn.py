@@ -18,7 +18,7 @@ from lodcore.graph.tape import Tape
 from lodcore.graph.trees import copy_of_tree, map_leaves_of_two
 from lodcore.graph.variable import as_value, resolved, spec_text
 from lodcore.nn.cell_loop import CellKeeper, CellLoop, Deferred
-from lodcore.operators.arguments import level_of, nested_of
+from lodcore.operators.arguments import function_of, level_of, nested_of
 from lodcore.operators.roles import spec_of
 from lodcore.ops import (
     full_like,
@@ -150,6 +150,7 @@ def run_over_sequences(
     where: str, cell: CellFunction, parameters: Any, x: Any, initial_state: Any, level: int, is_reverse: bool
 ) -> tuple[Any, Any]:
     """Run a cell over sequences; see `dynamic_rnn`."""
+    function_of(f"{where}: cell", cell)
     names: list[str] = []
     x = take_inputs(f"{where}: x", x, names)
     given = tree_leaves(x)

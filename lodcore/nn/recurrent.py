@@ -175,6 +175,8 @@ class _OneNetwork(Layer):
             found[key] = rng.uniform(-bound, bound, shape).astype(made) if len(shape) > 1 else np.zeros(shape, made)
         return found
 
+    init.__qualname__ = "init"  # that Python's own errors show, without the class
+
     def _taken(self, parameters: Any) -> dict[str, Any]:
         """Check that the parameters are those of this layer."""
         name = type(self).__name__

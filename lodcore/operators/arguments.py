@@ -32,6 +32,7 @@ __all__ = [
     "choice_of",
     "dense_of",
     "each_of",
+    "function_of",
     "given_of",
     "integer_of",
     "integers_of",
@@ -155,6 +156,13 @@ def choice_of(where: str, given: Any, known: Sequence[str]) -> str:
     """Return a name; raise ValueError unless it is one of several."""
     if not isinstance(given, str) or given not in known:
         raise ValueError(f"{where}: is {given!r}; one of {', '.join(f'{name!r}' for name in known)} is needed")
+    return given
+
+
+def function_of(where: str, given: Any) -> Any:
+    """Return a function; raise for anything that cannot be called."""
+    if not callable(given):
+        raise DTypeError(f"{where}: is {type(given).__name__}; a function is needed")
     return given
 
 

@@ -579,7 +579,29 @@ REDUCTIONS = [
     ("ops.nanargmax(x * 1.0, 0, out=rows)", TypeError, "nanargmax: out: is not supported; the result is a new tensor"),
 ]
 
-TABLE = OFFSETS + STRUCTURE + TENSORS + NESTED + OPERATORS + REDUCTIONS + ARRAYS + PICKLES
+FUNCTIONS = [
+    ("graph.map_fn(3, x)", DTypeError, "^map_fn: f: is int; a function is needed"),
+    ("map_sequences(None, flat)", DTypeError, "^map_sequences: f: is NoneType; a function is needed"),
+    ("vjp(3, flat)", DTypeError, "^vjp: f: is int; a function is needed"),
+    ("value_and_grad('a')", DTypeError, "^value_and_grad: f: is str; a function is needed"),
+    ("value_and_grad(ops.sum, argnums='a')", DTypeError, "^value_and_grad: argnums: is 'a'; an integer is needed"),
+    ("value_and_grad(ops.sum, (0, 1.0))", DTypeError, "^value_and_grad: argnums: is 1.0; an integer is needed"),
+    ("nn.dynamic_rnn(3, None, flat, dense)", DTypeError, "^dynamic_rnn: cell: is int; a function is needed"),
+    ("batching.batch_stream([[1]], 10, length=3)", DTypeError, "^batch_stream: length: is int; a function is needed"),
+    ("list(batching.batch_stream([1], 10))", DTypeError, "^batch_stream: source: has an int, which has no length"),
+    ("batching.batches((i for i in [1]), 10)", DTypeError, "^batches: lengths: is a generator; an array or a list"),
+    ("batching.batches({1, 2}, 10)", DTypeError, "^batches: lengths: is a set; an array or a list"),
+    ("flat.per_sequence([1, 2])", LoDError, "^per_sequence: v: has 2 rows; level 0 of x has 3 sequences"),
+    ("ops.per_sequence(rows, [1, 2])", DTypeError, "^per_sequence: x: is ndarray"),
+    ("flat.per_sequence(None)", DTypeError, "^per_sequence: v: is None"),
+    ("map_sequences(np.max, flat)", ValueError, "^map_sequences: f: in sequence 1: zero-size array"),
+    ("graph.Program().var('w')", KeyError, "Program.var: name: is 'w'; the Program has no Variable"),
+    ("nn.GRU(3, 4).init()", TypeError, r"^init\(\) missing 1 .*'rng'"),
+    ("pow(flat, 2, 3)", TypeError, r"^unsupported operand type\(s\) for \*\* or pow\(\): 'LoDTensor', 'int', 'int'"),
+    ("masked in flat", DTypeError, "masked array"),
+]
+
+TABLE = FUNCTIONS + OFFSETS + STRUCTURE + TENSORS + NESTED + OPERATORS + REDUCTIONS + ARRAYS + PICKLES
 
 BOMBS = ["array([], num_levels=2**62)", "array([[]], num_levels=2**70)"]  # run only under a memory limit
 

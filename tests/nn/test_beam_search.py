@@ -458,6 +458,8 @@ CALLS = [
     ({}, {"a": object()}, 1, DTypeError, "state: has an object; arrays or LoDTensors are needed"),
     ({}, None, -1, ValueError, "num_sources: is -1"),
     ({}, None, 1.5, DTypeError, "num_sources: is 1.5"),
+    ({"step": lambda ids, state: None}, None, 1, DTypeError, "step: returned a NoneType; a pair of log probabilities"),
+    ({"step": lambda ids, state: (ids, ids, ids)}, None, 1, DTypeError, "step: returned a tuple; a pair of"),
     ({"step": returning(np.zeros((1, 3), int))}, None, 1, DTypeError, "log probabilities: has dtype int64"),
     ({"step": returning(np.zeros((2, 3)))}, None, 1, ShapeError, r"has shape \(2, 3\); \(1, n_tokens\) is needed"),
     ({"step": returning(np.zeros((1, 0)))}, None, 1, ShapeError, r"has shape \(1, 0\)"),

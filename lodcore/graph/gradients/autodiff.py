@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from operator import index
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 
 from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
-from lodcore.base.memory import check_out
+from lodcore.base.memory import check_out, integer
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.gradients.cotangents import GradientOwner, Gradients, differentiable, of_type, values_of
 from lodcore.graph.gradients.inputs import Given, Taken
@@ -20,6 +19,7 @@ from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.tape import Tape, recorded_error
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
 from lodcore.graph.variable import Variable
+from lodcore.operators.arguments import function_of
 from lodcore.operators.operands import check_equal
 from lodcore.tensors.from_lists import array
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -245,7 +245,7 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
     >>> pullback(1.0)
     (LoDTensor(3 sequences of lengths 0..2, float64: [[2., 4.], [], [6.]]),)
     """
-    made: tuple[Any, Pullback[Any]] = taping(Tape(), _recorded, f, inputs)
+    made: tuple[Any, Pullback[Any]] = taping(Tape(), _recorded, function_of("vjp: f", f), inputs)
     return made
 
 
@@ -339,9 +339,9 @@ def value_and_grad(
     array([0.  , 0.76])
     """
     several = isinstance(argnums, (list, tuple))
-    numbers = [index(number) for number in argnums] if several else [index(argnums)]  # type: ignore[union-attr,arg-type]
+    numbers = [integer("value_and_grad: argnums", number, bools=True) for number in (argnums if several else [argnums])]  # type: ignore[union-attr]
 
-    @functools.wraps(f, updated=())
+    @functools.wraps(function_of("value_and_grad: f", f), updated=())
     def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         for number in numbers:
             if not -len(args) <= number < len(args):

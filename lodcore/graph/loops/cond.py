@@ -19,7 +19,7 @@ from lodcore.graph.loops.body import changes, operand
 from lodcore.graph.loops.branches import Branch, BranchBody, Branches, run_branches
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
-from lodcore.operators.arguments import integer_of, mask_of
+from lodcore.operators.arguments import function_of, integer_of, mask_of
 from lodcore.operators.foreign import of_entries
 from lodcore.operators.operands import kept_in
 from lodcore.operators.registry import WITH_KIND
@@ -358,8 +358,7 @@ def cond(
     LoDTensor(3 sequences of lengths 0..2, float64: [[10., 20.], [], [-3.]])
     """
     for name, function in zip(NAMES, (when_true, when_false), strict=True):
-        if not callable(function):
-            raise DTypeError(f"cond: {name}: is {type(function).__name__}; a function is needed")
+        function_of(f"cond: {name}", function)
     made = _Cond(condition, level)
     with AllOrNone():
         for block, function in ((made.true_block, when_true), (made.false_block, when_false)):

@@ -15,6 +15,7 @@ from lodcore.graph.loops.lifted import on_all_entries
 from lodcore.graph.loops.while_loop import WhileLoop
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, as_value, resolved
+from lodcore.operators.arguments import function_of
 from lodcore.operators.foreign import of_entries
 from lodcore.operators.lod_rules import no_lod
 from lodcore.operators.operands import rows_of
@@ -163,7 +164,7 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
     Raises
     ------
     DTypeError
-        If f does not return a tensor, or x is a SparseTensor or no tensor at all.
+        If f is not a function or does not return a tensor, or x is a SparseTensor or no tensor at all.
     ShapeError
         If x has no axis, results have incompatible shapes, or tensors of a tuple different numbers of entries.
 
@@ -191,6 +192,7 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
     >>> map_fn(lambda sequence, scale: sequence * scale, (x, np.array([10.0, 20.0, 30.0])))
     LoDTensor(3 sequences of lengths 0..2, float64: [[10., 20.], [], [90.]])
     """
+    function_of("map_fn: f", f)
     with AllOrNone():
         return _mapped(f, x)
 

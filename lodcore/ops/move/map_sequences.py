@@ -11,6 +11,7 @@ import numpy as np
 
 from lodcore.base.dispatch import Symbol, recorder
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
+from lodcore.operators.arguments import function_of
 from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -44,7 +45,8 @@ def map_sequences(f: Callable[..., Any], x: Any, *others: Any, progress: bool = 
     LoDError
         If `others` have another number of sequences.
     ShapeError, DTypeError
-        If results do not fit together; the message names the first such call.
+        If results do not fit together; the message names the first such call. The text of an error of `f` begins with
+        the sequence.
 
     Examples
     --------
@@ -59,6 +61,7 @@ def map_sequences(f: Callable[..., Any], x: Any, *others: Any, progress: bool = 
     where = "map_sequences"
     if recorder((x,)) is not None or isinstance(x, Symbol):
         raise GraphError(f"{where}: calls Python for each sequence and cannot be recorded; use map_fn")
+    function_of(f"{where}: f", f)
     given = as_nested(f"{where}: x", x)
     columns = [
         given,
@@ -67,14 +70,21 @@ def map_sequences(f: Callable[..., Any], x: Any, *others: Any, progress: bool = 
     for j, column in enumerate(columns[1:]):
         if len(column) != len(given):
             raise LoDError(f"{where}: others[{j}]: has {len(column)} sequences; x has {len(given)}")
-    calls = zip(*columns, strict=True) if others else None
-    if progress:
-        found = [f(*one) for one in _drawn(zip(*columns, strict=True), len(given))]
-    elif calls is None:
-        found = [f(sequence) for sequence in given]
-    else:
-        found = [f(*one) for one in calls]
-    return _joined(where, found)
+    calls = zip(*columns, strict=True)
+    return _joined(where, _called(f"{where}: f", f, _drawn(calls, len(given)) if progress else calls))
+
+
+def _called(where: str, f: Callable[..., Any], calls: Iterator[Any]) -> list[Any]:
+    """Return the results of all calls; the text of an error of f, if it has one, begins with the sequence."""
+    found: list[Any] = []
+    try:
+        for one in calls:
+            found.append(f(*one))
+    except Exception as error:
+        if len(error.args) == 1 and type(error.args[0]) is str:
+            error.args = (f"{where}: in sequence {len(found)}: {error.args[0]}",)
+        raise
+    return found
 
 
 def _joined(where: str, found: list[Any]) -> Any:

@@ -1,6 +1,7 @@
 """Python functions applied sequence by sequence, compared with an explicit loop."""
 
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -95,5 +96,10 @@ def test_map_sequences_of_a_variable_names_map_fn():
 
 
 def test_map_sequences_passes_errors_of_the_function():
-    with pytest.raises(ZeroDivisionError):
-        map_sequences(lambda one: 1 // 0, LoDTensor.from_lengths(np.zeros(1), [1]))
+    """Their type stays; a text says in which sequence."""
+    with pytest.raises(ZeroDivisionError, match=r"^map_sequences: f: in sequence 1: "):
+        map_sequences(lambda one: 1 // len(one), LoDTensor.from_lengths(np.zeros(1), [1, 0]))
+    several = OSError(2, "no such file")
+    with pytest.raises(OSError, match="no such file") as caught:
+        map_sequences(mock.Mock(side_effect=several), X, progress=True)
+    assert caught.value.args == (2, "no such file")

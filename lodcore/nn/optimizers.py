@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from lodcore.graph.trees import copy_of_tree, tree_leaves
 from lodcore.graph.variable import Unnamed, Variable
 from lodcore.nn.plain_updates import plain, updated
 from lodcore.nn.recorded_steps import record_step
-from lodcore.nn.updates import check, in_form_of, in_parts_of, leaves_of, update
+from lodcore.nn.updates import Call, Calls, check, in_form_of, leaves_of, updated_leaves
 from lodcore.operators.numbers import number_of
 
 __all__ = ["SGD", "Adam", "AdamW"]
@@ -103,9 +104,9 @@ class Optimizer:
         if known and state is not None:
             arrays = plain([parameters, gradients, *[state[name] for name in self.kept]], in_place)
             if arrays is not None and arrays.rows:  # the usual case, with nothing to check or to convert
-                numbers, kernel = self.numbers(where, state["step"]), in_parts_of(self.kernel)
+                calls = Calls(self.kernel, self.numbers(where, state["step"]))
                 with Recycled():
-                    trees = updated(arrays, kernel, numbers, in_place)
+                    trees = updated(arrays, calls, in_place)
                 return trees[0], {"step": state["step"] + 1, **dict(zip(self.kept, trees[1:], strict=True))}
         form = copy_of_tree(parameters)
         if any(isinstance(x, Variable) for x in tree_leaves(form)):
@@ -123,7 +124,7 @@ class Optimizer:
         for leaf in leaves:
             check(leaf, in_place)
         with Recycled():
-            made = [update(leaf, self.kernel, numbers, in_place) for leaf in leaves]
+            made = updated_leaves(leaves, self.kernel, numbers, in_place)
         trees = [in_form_of(form, column) for column in zip(*made, strict=True)]
         if not trees:
             trees = [parameters, *[state[name] for name in self.kept]]
@@ -138,8 +139,8 @@ class Optimizer:
         """Return the numbers that the kernel needs, from the learning rate and the step, counted from 1."""
         raise NotImplementedError
 
-    def kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
-        """Compute on arrays of one axis: parameter, gradient, and the entries of the state."""
+    def kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> Call:
+        """Return the call that computes on arrays of one axis: parameter, gradient, and the entries of the state."""
         raise NotImplementedError
 
 
@@ -196,12 +197,12 @@ class SGD(Optimizer):
     def _coefficients(self, rate: float, step: int) -> tuple[float, ...]:
         return rate, self.momentum, self.weight_decay
 
-    def kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
-        """Compute on arrays of one axis."""
+    def kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> Call:
+        """Return the call that computes on arrays of one axis."""
         x, d, speed = arrays if self.kept else (*arrays, arrays[0][:0])
         out, out_speed = outs if self.kept else (*outs, outs[0][:0])
         rate, momentum, decay = numbers
-        kernels.optimizers.sgd_step(x, d, speed, rate, momentum, decay, out, out_speed)
+        return partial(kernels.optimizers.sgd_step, x, d, speed, rate, momentum, decay, out, out_speed)
 
     def __repr__(self) -> str:
         return f"SGD({self.learning_rate}, momentum={self.momentum:g}, weight_decay={self.weight_decay:g})"
@@ -282,13 +283,13 @@ class Adam(Optimizer):
         root = 1 / math.sqrt(1 - other**step)
         return rate / (1 - beta**step), beta, other, self.eps, 1 - rate * self.weight_decay, root
 
-    def kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
-        """Compute on arrays of one axis."""
+    def kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> Call:
+        """Return the call that computes on arrays of one axis."""
         x, d, mean, square = arrays
         out, out_mean, out_square = outs
         rate, beta, other, eps, kept, root = numbers
         step = kernels.optimizers.adam_step
-        step(x, d, mean, square, rate, beta, other, eps, kept, root, out, out_mean, out_square)
+        return partial(step, x, d, mean, square, rate, beta, other, eps, kept, root, out, out_mean, out_square)
 
     def __repr__(self) -> str:
         settings = f"betas={self.betas}, eps={self.eps:g}, weight_decay={self.weight_decay:g}"

@@ -114,15 +114,14 @@ cdef bint fits_together(list row, bint in_place) except -1:
     return True
 
 
-def updated(Plain plain not None, kernel, tuple numbers not None, bint in_place):
+def updated(Plain plain not None, calls, bint in_place):
     """Compute the next parameters and states.
 
     Parameters
     ----------
     plain : Plain
-    kernel : callable
-        A function of arrays of one axis, numbers, and the arrays to write to.
-    numbers : tuple of float
+    calls : Calls
+        Those of the kernel.
     in_place : bool
         Whether to overwrite parameters and states.
 
@@ -133,7 +132,9 @@ def updated(Plain plain not None, kernel, tuple numbers not None, bint in_place)
     """
     cdef Py_ssize_t j, count = 0
     cdef list row, made, flat, outs, columns
-    rows = []
+    cdef list first = calls.first
+    cdef bint in_one = calls.in_one
+    kernel, numbers, rows = calls.kernel, calls.numbers, []
     for row in plain.rows:
         count = len(row)
         flat = [line(x) for x in row]
@@ -142,10 +143,20 @@ def updated(Plain plain not None, kernel, tuple numbers not None, bint in_place)
         else:
             made = [like(row[0]) for _j in range(count - 1)]
             outs = [line(x) for x in made]
-        kernel(flat, numbers, outs)
+        if in_one:
+            first.append(kernel(flat, numbers, outs))
+        else:
+            calls.add(flat, outs)
         rows.append(made)
+    calls.run()
     columns = [[(<list> made)[j] for made in rows] for j in range(count - 1)]
     return [built(plain.form, column) for column in columns]
+
+
+def run_all(list calls not None):
+    """Call functions one after another; between compiled ones, no signal is handled."""
+    for call in calls:
+        call()
 
 
 cdef inline object line(cnp.ndarray x):

@@ -11,7 +11,7 @@ from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable, spec_text
-from lodcore.nn.updates import Leaf, check, leaves_of, update
+from lodcore.nn.updates import Leaf, check, leaves_of, updated_leaves
 from lodcore.operators.registry import Op
 from lodcore.operators.roles import Anything, Batches
 from lodcore.tensors.tensor import Spec
@@ -30,7 +30,7 @@ def _step(gradients: Any, parameters: Any, states: Any, step: Any, optimizer: An
         check(leaf, False)
         leaves.append(leaf)
     with Recycled():
-        made = [update(leaf, optimizer.kernel, numbers, False) for leaf in leaves]
+        made = updated_leaves(leaves, optimizer.kernel, numbers, False)
     return *[x for column in zip(*made, strict=True) for x in column], np.asarray(step) + 1
 
 

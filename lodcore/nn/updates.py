@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ from lodcore.base.threads import get_num_threads, in_parts
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
 from lodcore.graph.variable import Unnamed, Variable
+from lodcore.nn.plain_updates import run_all
 from lodcore.operators.numbers import runs
 from lodcore.tensors.sparse_tensor import SparseTensor
 
-__all__ = ["Leaf", "check", "in_form_of", "in_parts_of", "leaves_of", "update"]
+__all__ = ["Call", "Calls", "Leaf", "check", "in_form_of", "leaves_of", "updated_leaves"]
 
 Array = np.ndarray[Any, Any]
-Kernel = Callable[[list[Array], tuple[float, ...], list[Array]], None]
+Call = Callable[[], Any]
+Kernel = Callable[[list[Array], tuple[float, ...], list[Array]], Call]
 
 
 class Leaf:
@@ -105,33 +108,86 @@ def in_form_of(tree: Any, leaves: Iterable[Any]) -> Any:
     return tree_map(lambda _: next(following), tree)
 
 
-def update(leaf: Leaf, kernel: Kernel, numbers: tuple[float, ...], in_place: bool) -> list[Any]:
-    """Compute the next value of a checked leaf, and of its state.
+class Calls:
+    """The calls that make an update: those of kernels, and those that then write into arrays of the caller.
+
+    Nothing is written before all are known. In one thread they run without Python code between them, so that a signal
+    comes before the first one or after the last one.
+
+    Attributes
+    ----------
+    kernel : callable
+    numbers : tuple of float
+    first : list of callable
+        The calls of the kernel.
+    in_one : bool
+        Whether one thread makes them, which needs no parts of them.
+    """
+
+    def __init__(self, kernel: Kernel, numbers: tuple[float, ...]) -> None:
+        self.kernel, self.numbers = kernel, numbers
+        self.first: list[Call] = []
+        self._then: list[Call] = []
+        self.in_one, self._in_parts = get_num_threads() == 1, False
+
+    def add(self, flat: list[Array], outs: list[Array]) -> None:
+        """Add the calls of the kernel on vectors, as many as there are threads for."""
+        parts = [] if self.in_one else runs(outs[0].size, len(flat) * outs[0].nbytes, 1)
+        if len(parts) < 2:
+            self.first.append(self.kernel(flat, self.numbers, outs))
+            return
+        self._in_parts = True
+        for start, stop in parts:
+            some = slice(start, stop)
+            self.first.append(self.kernel([x[some] for x in flat], self.numbers, [out[some] for out in outs]))
+
+    def write(self, x: Array, where: Any, values: Array) -> None:
+        """Add an assignment, for when the kernels have run."""
+        self._then.append(partial(x.__setitem__, where, values))
+
+    def run(self) -> None:
+        """Run all calls."""
+        if not self._in_parts:
+            run_all(self.first + self._then)
+            return
+        in_parts(lambda start, stop: run_all(self.first[start:stop]), [(j, j + 1) for j in range(len(self.first))])
+        run_all(self._then)
+
+
+def updated_leaves(leaves: list[Leaf], kernel: Kernel, numbers: tuple[float, ...], in_place: bool) -> list[list[Any]]:
+    """Compute the next values of checked leaves, and of their states.
 
     Parameters
     ----------
-    leaf : Leaf
+    leaves : list of Leaf
     kernel : callable
-        A function of arrays of one axis, numbers, and the arrays to write to.
+        A function of arrays of one axis, numbers, and the arrays to write to, which returns the call that writes.
     numbers : tuple of float
     in_place : bool
-        Whether to overwrite the parameter and the state.
+        Whether to overwrite the given arrays.
 
     Returns
     -------
-    list
-        The value, followed by the state; unchanged if there is no gradient.
+    list of list
+        For each leaf the value, followed by the state; unchanged if there is no gradient.
     """
+    calls = Calls(kernel, numbers)
+    made = [_update(leaf, calls, in_place) for leaf in leaves]
+    calls.run()
+    for leaf, one in zip(leaves, made, strict=True):
+        if leaf.learns and not isinstance(leaf.value, np.ndarray):
+            one[0] = type(leaf.value)(one[0])
+    return made
+
+
+def _update(leaf: Leaf, calls: Calls, in_place: bool) -> list[Any]:
+    """Return the arrays that the calls fill for one leaf."""
     if not leaf.learns:
         return [leaf.value, *leaf.state]
     held = [np.asarray(x) for x in (leaf.value, *leaf.state)]
     if isinstance(leaf.gradient, SparseTensor):
-        made = _update_rows(held, leaf.gradient.merge(), kernel, numbers, in_place)
-    else:
-        made = _update_all(held, np.asarray(leaf.gradient), kernel, numbers, in_place)
-    if not isinstance(leaf.value, np.ndarray):
-        made[0] = type(leaf.value)(made[0])
-    return made
+        return _update_rows(held, leaf.gradient.merge(), calls, in_place)
+    return _update_all(held, np.asarray(leaf.gradient), calls, in_place)
 
 
 def check(leaf: Leaf, in_place: bool) -> None:
@@ -167,39 +223,17 @@ def _described(x: Any) -> str:
     return f"shape {x.shape}, {x.dtype}" if isinstance(x, np.ndarray) else type(x).__name__
 
 
-def _update_all(
-    held: list[Array], gradient: Array, kernel: Kernel, numbers: tuple[float, ...], in_place: bool
-) -> list[Any]:
+def _update_all(held: list[Array], gradient: Array, calls: Calls, in_place: bool) -> list[Any]:
     """Update all numbers of a parameter and its state."""
     dtype = held[0].dtype
     flat = [_line(x, dtype) for x in (held[0], gradient, *held[1:])]
     fits = [in_place and x.flags.c_contiguous and x.dtype.isnative for x in held]
     made = [x if fit else np.empty(x.shape, dtype.newbyteorder("=")) for x, fit in zip(held, fits, strict=True)]
-    in_parts_of(kernel)(flat, numbers, [x.reshape(-1) for x in made])
+    calls.add(flat, [x.reshape(-1) for x in made])
     for x, one in zip(held, made, strict=True):
         if in_place and one is not x:
-            x[...] = one
-    return held if in_place else made
-
-
-def in_parts_of(kernel: Kernel) -> Kernel:
-    """Return what calls a kernel on vectors, in as many parts as there are threads for."""
-    if get_num_threads() == 1:
-        return kernel
-
-    def call(flat: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
-        parts = runs(outs[0].size, len(flat) * outs[0].nbytes, 1)
-        if len(parts) == 1:
-            kernel(flat, numbers, outs)
-            return
-
-        def compute(start: int, stop: int) -> None:
-            some = slice(start, stop)
-            kernel([x[some] for x in flat], numbers, [out[some] for out in outs])
-
-        in_parts(compute, parts)
-
-    return call
+            calls.write(x, ..., one)
+    return list(held) if in_place else made
 
 
 def _line(x: Array, dtype: np.dtype[Any]) -> Array:
@@ -207,14 +241,11 @@ def _line(x: Array, dtype: np.dtype[Any]) -> Array:
     return np.ascontiguousarray(x, dtype.newbyteorder("=")).reshape(-1)
 
 
-def _update_rows(
-    held: list[Array], gradient: SparseTensor, kernel: Kernel, numbers: tuple[float, ...], in_place: bool
-) -> list[Any]:
+def _update_rows(held: list[Array], gradient: SparseTensor, calls: Calls, in_place: bool) -> list[Any]:
     """Update the rows of a parameter and its state that a sparse gradient has, each once."""
     index = gradient.indices
-    rows = [x[index] for x in held]
-    changed = _update_all(rows, gradient.values, kernel, numbers, True)
-    made = held if in_place else [x.copy() for x in held]
+    changed = _update_all([x[index] for x in held], gradient.values, calls, True)
+    made = list(held) if in_place else [x.copy() for x in held]
     for x, one in zip(made, changed, strict=True):
-        x[index] = one
+        calls.write(x, index, one)
     return made

@@ -232,6 +232,27 @@ def optimizer():
     return lambda: leaves(*made.step(parameters, parameters, state)), lambda: leaves(parameters, state)
 
 
+def in_place(*others):
+    """Return a case: steps in place of four arrays, and of other ones with their gradients."""
+
+    def make():
+        made = nn.Adam(0.5)
+        parameters = {f"p{j}": np.zeros(3) for j in range(4)}
+        gradients = {name: -np.ones(3) for name in parameters}
+        for number, (value, gradient) in enumerate(others):
+            parameters[f"other{number}"], gradients[f"other{number}"] = value.copy("K")[::-1], gradient
+        state = made.init(parameters)
+
+        def call():
+            made.step(parameters, gradients, state, in_place=True)
+
+        return call, lambda: [
+            np.asarray(one).tolist() for one in lodcore.tree_leaves([parameters, state["mean"], state["square"]])
+        ]
+
+    return make
+
+
 def recomputed():
     rng = np.random.default_rng(1)
 
@@ -361,6 +382,10 @@ CASES = {
     "updates": updates,
     "recording": recorded,
     "optimizer": optimizer,
+    "optimizer in place": in_place(),
+    "optimizer in place, general": in_place(
+        (np.ones((4, 2)), lodcore.SparseTensor([2, 0], np.ones((2, 2)), 4)), (np.ones((4, 2)), np.ones((4, 2)))
+    ),
     "recompute": recomputed,
     "npz": written,
     "npz file": stored,

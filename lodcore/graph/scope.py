@@ -26,7 +26,7 @@ for _lock in (LOOKING, PLACING):  # a child has none of the threads that would r
 
 
 class OwnLock:
-    """A lock of an object; its copies have locks of their own, and so has a child without the thread that holds it.
+    """A lock of a Scope; a child without the thread that holds it has a new one.
 
     Attributes
     ----------
@@ -42,9 +42,6 @@ class OwnLock:
         """Take a new lock, which nobody holds."""
         lock = threading.RLock()
         self.acquire, self.release, self.is_used = lock.acquire, lock.release, False
-
-    def __reduce__(self) -> Any:
-        return OwnLock, ()
 
 
 LOCKS: weakref.WeakSet[OwnLock] = weakref.WeakSet()
@@ -94,6 +91,12 @@ class Scope:
         self._variables: dict[str, Variable] = {}
         self._lasting: dict[Variable, Variable] = {}  # for each parameter, the Variable that has its value here
         self._run: Record | None = None  # the record of the last run
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            f"{type(self).__name__}: cannot be copied or pickled; lodcore.save(file, program, scope) stores "
+            "the values of the parameters of a Program"
+        )
 
     @property
     def updating(self) -> OwnLock:

@@ -1,12 +1,15 @@
 """Scopes: a chain of names, compared with a model of dicts."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from lodcore import DTypeError
-from lodcore.graph import Scope, Variable
+from lodcore.graph import Executor, Scope, Variable
 
 pytestmark = pytest.mark.not_on_reference  # no kernels
 
@@ -114,3 +117,12 @@ def test_scopes_behave_as_chains_of_dicts():
         for method in (scope.get, lambda wrong: scope.set(wrong, 1.0)):
             with pytest.raises(DTypeError, match=r"Scope.[gs]et: parameter: is .*; a Variable is needed"):
                 method(wrong)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_scope_is_not_copied_and_the_error_says_what_stores_it(copied):
+    scope = Scope()
+    scope.var("a").set(np.ones(2))
+    for one in (scope, Executor(), [scope]) if copied is not copy.copy else (scope,):
+        with pytest.raises(TypeError, match=r"^Scope: cannot be copied or pickled; lodcore.save"):
+            copied(one)

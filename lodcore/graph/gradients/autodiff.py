@@ -235,6 +235,11 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
     DTypeError
         If f returns anything but tensors, numbers, and lists, tuples and dicts of them.
 
+    Notes
+    -----
+    The pullback reads inputs and results where they are, and copies neither: whoever writes into one of them before the
+    last call of the pullback gets the gradients of other numbers.
+
     Examples
     --------
     >>> import lodcore

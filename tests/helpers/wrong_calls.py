@@ -574,6 +574,8 @@ REDUCTIONS = [
     ),
     ("ops.quantile(flat, 0.5, keepdims=True)", TypeError, "quantile: keepdims: needs an axis"),
     ("ops.quantile(x, [0.5], 0, keepdims=True)", TypeError, "keepdims: goes with one quantile along axis 0"),
+    ("flat.argmax(keepdims=True)", TypeError, "^argmax: keepdims: needs an axis"),
+    ("ops.argmin(x, keepdims=True)", TypeError, "^argmin: keepdims: needs an axis"),
     ("ops.nanargmin(x * 1.0, keepdims=True)", TypeError, "^nanargmin: keepdims: needs an axis"),
     ("ops.nanargmax(x * 1.0, keepdims=True)", TypeError, "^nanargmax: keepdims: needs an axis"),
     ("ops.nanargmax(x * 1.0, 0, out=rows)", TypeError, "nanargmax: out: is not supported; the result is a new tensor"),

@@ -269,6 +269,16 @@ def test_tensordot_sums_over_an_axis_of_unknown_length_and_checks_it_in_the_run(
         Executor().run(program, {"a": x[:2], "b": y}, [found])
 
 
+def test_qr_gives_the_triangular_matrix_alone_or_both():
+    x = np.arange(6.0).reshape(3, 2) + np.eye(3, 2)
+    with Program() as program:
+        given = data("x", (3, 2), "f8")
+        alone, both = np.linalg.qr(given, mode="r"), np.linalg.qr(given)
+    found = Executor().run(program, {"x": x}, [alone, *both])
+    for one, wanted in zip(found, [np.linalg.qr(x, mode="r"), *np.linalg.qr(x)], strict=True):
+        np.testing.assert_allclose(one, wanted, rtol=1e-12)
+
+
 def test_single_precision_stays_and_gradients_are_close():
     slim = {name: x.astype(np.float32) for name, x in GIVEN.items()}
 

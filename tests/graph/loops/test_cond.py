@@ -515,3 +515,9 @@ def test_the_picture_of_branches():
     assert picture.count("{") == picture.count("}")
     places = [line.split()[1] for line in picture.splitlines() if "subgraph" in line]
     assert len(places) == len(set(places))
+
+
+def test_what_is_none_in_both_branches_stays_none():
+    choice = lodcore.Variable(np.array(False))
+    found = cond(choice, lambda: (None, choice + 1.0), lambda: (None, choice + 3.0))
+    assert (found[0], float(found[1])) == (None, 3.0)

@@ -169,3 +169,11 @@ def test_pool_of_text_pads_empty_sequences_with_text():
             ["a", ""],
         ]
         assert lodcore.sequence_pool(x, kind, 1).tolist() == ["a", "1"]
+
+
+@pytest.mark.parametrize("dtype", ["S2", "U2", "V2"])
+def test_zero_as_the_value_of_an_empty_sequence_is_empty_text(dtype):
+    x = lodcore.LoDTensor.from_lengths(np.array([b"ab", b"cd"]).astype(dtype), [2, 0])
+    found = lodcore.sequence_pool(x, "last", 0)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, np.array([x.values[1], np.zeros((), dtype)[()]], dtype))

@@ -189,8 +189,7 @@ cdef class alone(held):
         self.lock, self.refusal = lock, refusal
 
     def __enter__(self):
-        self.lock.acquire()
-        self.is_held = True
+        held.__enter__(self)
         if self.lock.is_used:
             self.release()
             raise GraphError(self.refusal)

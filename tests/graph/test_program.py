@@ -812,7 +812,6 @@ def test_a_run_that_updates_cannot_be_a_part_of_another_one():
     assert float(executor.scope.get(count)) == 2
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_child_runs_in_a_scope_that_a_thread_of_its_parent_was_updating():
     program, (count,) = counting("a")
     executor, begun, may_end = Executor(), threading.Event(), threading.Event()

@@ -76,7 +76,7 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     >>> folder.cleanup()
     """
     where = "lodcore.save"
-    if scope is not None and not callable(getattr(scope, "find_var", None)):
+    if scope is not None and not callable(getattr(scope, "snapshot", None)):
         raise DTypeError(f"{where}: scope: is {type(scope).__name__}; a Scope is needed, such as that of an Executor")
     packed = pack(where, tree, scope)
     if hasattr(file, "write"):

@@ -11,7 +11,7 @@ import numpy as np
 
 from lodcore.base.buffers import overlaps
 from lodcore.base.caller import named_caller
-from lodcore.base.contexts import alone
+from lodcore.base.contexts import alone, held
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph import chains, engine
@@ -29,7 +29,7 @@ from lodcore.graph.loops.frames import KEEPS_ALL, Trace, has_bodies, records_of_
 from lodcore.graph.profile import Profile, Watch
 from lodcore.graph.program import Program
 from lodcore.graph.run_parts import Parts, see_readers
-from lodcore.graph.scope import Look, Record, Scope
+from lodcore.graph.scope import PLACING, Look, Record, Scope
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.operators.roles import spec_of
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -129,13 +129,13 @@ class Executor:
     ) -> list[Any]:
         """Run what was prepared; see `run`."""
         prepared: PreparedRun = program.prepared[key]
-        places = scope.places(prepared.updated_parameters)
-        unfed = [x for x in prepared.read if x not in fed]
-        values = scope.values(unfed)
-        for x in unfed:
-            if x not in values:
-                raise GraphError(f"Executor.run: feed: {program.name_of(x)}: {spec_text(x.spec)} is not fed")
-            fed[x] = of_user(values[x])
+        places = scope.places(prepared.updated_parameters) if prepared.has_updates else {}
+        with held(PLACING):  # all values from between the updates of two runs
+            for x in prepared.read:
+                if x not in fed:
+                    if not x.has_value:
+                        raise GraphError(f"Executor.run: feed: {program.name_of(x)}: {spec_text(x.spec)} is not fed")
+                    fed[x] = of_user(scope.get(x))
         frame = prepared.begin(fed)
         computing(prepared.run, frame)
         if not prepared.has_chains and engine.has_many(frame, chains.LEAST):

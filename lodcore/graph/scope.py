@@ -16,7 +16,7 @@ from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.variable import Variable
 from lodcore.tensors.lod_tensor import LoDTensor
 
-__all__ = ["Record", "Scope"]
+__all__ = ["PLACING", "Record", "Scope"]
 
 SHOWN = 8  # the number of inner Scopes that are drawn
 LOOKING = threading.RLock()  # held while the names of a record are made
@@ -215,11 +215,6 @@ class Scope:
                 holder = Variable(str(parameter.name))
             holder.set(value)
             self._lasting[parameter] = holder
-
-    def values(self, parameters: Iterable[Variable]) -> dict[Variable, Any]:
-        """Return what `get` returns for several parameters, between the updates of two runs; none without a value."""
-        with held(PLACING):
-            return {x: self.get(x) for x in parameters if x.has_value}
 
     def snapshot(self) -> Scope:
         """Return a Scope of its own with the values of parameters here and in outer Scopes, between two updates."""

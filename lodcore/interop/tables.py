@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.errors import DTypeError, LoDError
+from lodcore.interop.arrow.types import example_of
 from lodcore.interop.grouped import Groups
 from lodcore.ops import gather_nested
 from lodcore.ops.order.keys import keys_of, nested_groups
@@ -160,7 +161,7 @@ def without_nulls(where: str, name: str, column: TableColumn, way: Any) -> tuple
     if present is not None and not (column.lossless and option is not None):
         if option in ("error", "empty"):
             at = int(np.argmin(present.reshape(len(present), -1).all(axis=1)))
-            example = _example(rows.dtype)
+            example = example_of(rows.dtype)
             named = f" (nulls={{{name[5:-1]}: {example}}} for this column)" if "[" in name else ""
             raise LoDError(
                 f'{where}: {name}: row {at} is null; use nulls="mask", or a fill value such as nulls={example}{named}'
@@ -171,11 +172,6 @@ def without_nulls(where: str, name: str, column: TableColumn, way: Any) -> tuple
         return values, None
     mask = np.ones(len(rows), bool) if present is None else present
     return values, lod_tensor_body.new_tensor(mask, values.lod) if isinstance(values, LoDTensor) else mask
-
-
-def _example(dtype: np.dtype[Any]) -> str:
-    """Return a fill value for messages."""
-    return {"f": "float('nan')", "U": "''", "S": "b''", "b": "False", "M": "np.datetime64('NaT')"}.get(dtype.kind, "0")
 
 
 def filled(where: str, rows: Array, present: Array, fill: Any) -> Array:

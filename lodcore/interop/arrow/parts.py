@@ -12,6 +12,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LoDError
+from lodcore.interop.arrow.types import example_of
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.joining import concat_lods
 from lodcore.tensors.lod import LoD
@@ -272,7 +273,10 @@ class Finisher:
             return values
         at = int(np.argmin(there.reshape(len(there), -1).all(axis=1)))
         if isinstance(self.nulls, str) and self.nulls in ("error", "empty"):
-            raise LoDError(f'{WHERE}: obj{name}: row {at} is null; use nulls="mask" or a fill value, such as nulls=0')
+            example = example_of(values.dtype)
+            raise LoDError(
+                f'{WHERE}: obj{name}: row {at} is null; use nulls="mask" or a fill value, such as nulls={example}'
+            )
         made: Array = values.copy()
         if isinstance(self.nulls, str) and self.nulls == "mask":
             made[~there] = np.zeros((), values.dtype)

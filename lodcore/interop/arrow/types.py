@@ -17,6 +17,7 @@ __all__ = [
     "PRIMITIVES",
     "StoredDType",
     "decimal_of",
+    "example_of",
     "format_of",
     "kept_of",
     "stored",
@@ -90,6 +91,11 @@ def stored(format: str) -> StoredDType | None:
         dtype = np.dtype(f"S{width_of(format, 2)}")
         return StoredDType(dtype, dtype)
     return None
+
+
+def example_of(dtype: DType) -> str:
+    """Return a value that stands for nulls, for messages."""
+    return {"f": "float('nan')", "U": "''", "S": "b''", "b": "False", "M": "np.datetime64('NaT')"}.get(dtype.kind, "0")
 
 
 def width_of(format: str, start: int) -> int:

@@ -73,7 +73,7 @@ ATTRIBUTES = {
     "dropna": ("x[~np.isnan(x)]", "pandas"),
     "exp": ("np.exp(x)", "torch"),
     "explode": (
-        "x.values; lodcore.explode(x, v) also repeats v, one entry per sequence, for its rows",
+        "x.values; lodcore.explode(x, counts) also repeats the entry of each sequence for its rows",
         "pandas",
     ),
     "ewm": ("lodcore.sequence_moving_average(x, 0.1)", "pandas"),

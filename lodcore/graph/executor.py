@@ -129,8 +129,8 @@ class Executor:
     ) -> list[Any]:
         """Run what was prepared; see `run`."""
         prepared: PreparedRun = program.prepared[key]
-        places = scope.places(prepared.updated_parameters) if prepared.has_updates else {}
         with held(PLACING):  # all values from between the updates of two runs
+            places = scope.places(prepared.updated_parameters)
             for x in prepared.read:
                 if x not in fed:
                     if not x.has_value:

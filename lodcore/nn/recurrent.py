@@ -13,6 +13,7 @@ from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import resolved
 from lodcore.operators.arguments import choice_of, integer_of
+from lodcore.operators.numbers import is_real
 from lodcore.ops import add, elementwise, index_values, matmul, minus, mul, relu, reshape, sigmoid, tanh
 from lodcore.ops.networks.gates import GateRule
 from lodcore.ops.networks.lstm import LSTMWeights, PackedLSTM
@@ -297,9 +298,7 @@ class LSTM(_OneNetwork):
         clip: float | None = None,
     ) -> None:
         super().__init__(n_in, n_hidden, peepholes=peepholes, projection=projection, clip=clip)
-        if clip is not None and (
-            isinstance(clip, bool) or not (isinstance(clip, (int, float, np.number)) and clip > 0)
-        ):
+        if clip is not None and not (is_real(clip) and clip > 0):
             raise ValueError(f"LSTM: clip: is {clip!r}; a number above 0 is needed")
         self.peepholes, self.clip = bool(peepholes), clip
         self.projection = None if projection is None else integer_of("LSTM: projection", projection, least=0)

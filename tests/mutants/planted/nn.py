@@ -51,8 +51,8 @@ DEFECTS = {
     ("lodcore/nn/recurrent.py", "tests/nn/test_settings.py"): [
         (
             "a-limit-that-is-nan",
-            "            isinstance(clip, bool) or not (isinstance(clip, (int, float, np.number)) and clip > 0)",
-            "            isinstance(clip, bool) or not isinstance(clip, (int, float, np.number)) or clip <= 0",
+            "        if clip is not None and not (is_real(clip) and clip > 0):",
+            "        if clip is not None and (not is_real(clip) or clip <= 0):",
         ),
     ],
     ("lodcore/nn/recurrent.py", "tests/nn/test_recurrent.py tests/nn/test_layers.py"): [

@@ -224,7 +224,8 @@ def test_loaded_generators_spawn_the_same_children_in_files_folders_and_programs
         nn.dropout(data("x", (None,), "float64"), 0.5, seeded(np.random.PCG64))
     (op,) = [op for op in back(program).ops if "rng" in op.arguments]
     assert numbers_of_children(op.arguments["rng"]) == numbers_of_children(seeded(np.random.PCG64))
-    for entropy in (None, 0, np.int64(7), (1, 2), [[1], [2, 3]], np.arange(4, dtype=np.uint32), [], 2**4000):
+    nested = [[[1], [2, 3]]] if np.lib.NumpyVersion(np.__version__) < "2.5.0" else []  # which refuses it
+    for entropy in (None, 0, np.int64(7), (1, 2), *nested, np.arange(4, dtype=np.uint32), [], 2**4000):
         rng = np.random.default_rng(entropy)
         assert numbers_of_children(back(rng)) == numbers_of_children(rng)
 

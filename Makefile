@@ -137,7 +137,7 @@ pages: build/built $(INSTALLED)test ## write what is derived anew: types of kern
 plain: build/built $(INSTALLED)test ## build without x86 instructions, as for other processors, and compare the bits
 	$(RUN) -m tests.builds.plain
 
-asan: build/built $(INSTALLED)test ## run kernels, error table and kept memory under the sanitizers; SAMPLE=1 half of the properties and rows of tables
+asan: build/built $(INSTALLED)test ## run kernels, error table and kept memory under the sanitizers; SAMPLE=1 a quarter of the properties and rows of tables
 	$(RUN) -m tests.builds.asan $(if $(SAMPLE),--sample)
 
 leaks: build/built $(INSTALLED)test ## call each operator, vjp, loop and Program up to a million times, and see that memory is where it was
@@ -162,10 +162,10 @@ mutants: build/built $(INSTALLED)test ## plant defects, see that the tests find 
 	$(RUN) -m tests.mutants --drawn $(if $(COMPILED),--compiled) $(SEEDS)
 	$(if $(SEEDS),,$(RUN) -m tests.mutants)
 
-wheel: build/built $(INSTALLED)wheel ## build sdist and wheel, and test the wheel away from the checkout, also with the oldest NumPy; REUSE=1 compiles nothing again
-	$(RUN) -m tests.builds.wheel $(if $(REUSE),--reuse)
+wheel: build/built $(INSTALLED)wheel ## build sdist and wheel, and test the wheel away from the checkout, also with the oldest NumPy; REUSE=1 compiles nothing again, SAMPLE=1 runs a quarter of the tests
+	$(RUN) -m tests.builds.wheel $(if $(REUSE),--reuse) $(if $(SAMPLE),--sample)
 
-pythons: build/built $(INSTALLED)wheel ## install the sdist on every promised Python that the machine has, with its oldest and newest NumPy, and test it; ENDS=1 the oldest and the newest, SAMPLE=1 with a part of the rows of tables
+pythons: build/built $(INSTALLED)wheel ## install the sdist on every promised Python that the machine has, with its oldest and newest NumPy, and test it; ENDS=1 the oldest and the newest, SAMPLE=1 compiles quickly, and runs a part of the tests
 	$(RUN) -m tests.builds.pythons $(if $(ENDS),--ends) $(if $(SAMPLE),--sample)
 
 clean: ## remove what was built, but not .venv

@@ -1,7 +1,7 @@
 """Kernels, the error table, hostile input and recycled memory under the address and undefined-behaviour sanitizers.
 
-`python -m tests.builds.asan soak SECONDS` runs `tests.robustness.injection` instead; with `--sample`, half of the
-properties and of the rows of tables run, which the commit chooses, and all other tests.
+`python -m tests.builds.asan soak SECONDS` runs `tests.robustness.injection` instead; with `--sample`, a quarter
+of the properties and of the rows of tables run, which the commit chooses, and all other tests.
 """
 
 import os
@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> None:
     command = tree.pytest(*options, *(f"--ignore={one}" for one in WITHOUT_KERNELS), *TESTS)
     if arguments[:1] == ["soak"]:
         command = (sys.executable, "-m", "tests.robustness.injection", "--seconds", *arguments[1:2])
-    half = f"{number_of_commit() % 2}/2" if "--sample" in arguments else "0/1"
+    rows = f"{number_of_commit() % 4}/4" if "--sample" in arguments else "0/1"
     preload = f"{library('libasan.so')} {library('libubsan.so')}"
     with tree.fresh_directory() as directory:
         tree.copy(directory)
@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> None:
             PYTHONMALLOC="malloc",  # so that the sanitizer tracks every allocation
             ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4096",
             UBSAN_OPTIONS="print_stacktrace=1",
-            LODCORE_ROWS=half,
+            LODCORE_ROWS=rows,
             HYPOTHESIS_PROFILE="pair",  # a sanitizer checks accesses, not results
         )
 

@@ -1,9 +1,9 @@
 """A plugin of pytest for `tests.builds.elsewhere` and `pythons`: a part of the tests, and what the process is like.
 
 `LODCORE_ROWS=k/n` runs one of n parts of the rows of tables and of the properties, and all other tests, and those that
-depend on their environment. `LODCORE_PART=k/n` runs a tenth of the tests, and those that depend on their environment:
-of all files if n is 10, of every second one if n is 20, and so on; k says which. `LODCORE_ORDER` is the seed of a
-random order. `LODCORE_WITNESS` names a file for the description of the process, `LODCORE_PRINTED` one for what pytest
+depend on their environment. `LODCORE_PART=k/n` runs one of n parts of the tests, and those that depend on their
+environment; if n is 20, a tenth of the tests of every second file, and so on. `LODCORE_ORDER` is the seed of a random
+order. `LODCORE_WITNESS` names a file for the description of the process, `LODCORE_PRINTED` one for what pytest
 prints if its streams are closed.
 """
 
@@ -70,11 +70,12 @@ def pytest_collection_modifyitems(config, items):
     if ROWS > 1:
         items[:] = [one for one in items if not is_one_of_many(one) or has_turn(one.nodeid, ROWS, ROW)]
     if PARTS > 1:
-        others = PARTS // 10
+        others = max(1, PARTS // 10)
+        of_all = min(PARTS, 10)
         items[:] = [
             one
             for one in items
-            if has_turn(one.nodeid, *((others, PART) if one.nodeid.startswith(SENSITIVE) else (10, PART // others)))
+            if has_turn(one.nodeid, *((others, PART) if one.nodeid.startswith(SENSITIVE) else (of_all, PART // others)))
         ]
     if "LODCORE_ORDER" not in os.environ:
         return

@@ -1,6 +1,7 @@
 """Checks the contents of sdist and wheel, and tests the installed wheel with the newest and the oldest NumPy.
 
 With `--reuse`, the wheel has the modules that were compiled in this folder, if the sources of the sdist are the same.
+With `--sample`, a quarter of the tests run, which the commit chooses.
 """
 
 import filecmp
@@ -13,6 +14,7 @@ import zipfile
 from pathlib import Path
 
 from tests.builds import tree
+from tests.builds.elsewhere import number_of_commit
 from tests.builds.pythons import OLDEST
 
 #: Tests of the wheel, some of every folder. The whole suite runs on the checkout, and by `make pythons`.
@@ -93,13 +95,17 @@ def main() -> None:
         tree.run(directory, python, "-W", "error", "-c", "import lodcore; print('imported', lodcore.__file__)")
         tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[runner]")
         tests = tree.copy(directory / "copy", *(part for part in tree.PARTS if part not in ("lodcore", "setup.py")))
-        command = tree.pytest("--pyargs", *[f"tests/{part}" for part in TRIED], "README.md", "lodcore", python=python)
-        tree.run(tests, *command, HYPOTHESIS_PROFILE="handful")
+        chosen = ("--pyargs", "-p", "tests.builds.sampled")
+        environment = {"HYPOTHESIS_PROFILE": "handful"}
+        if "--sample" in sys.argv[1:]:
+            environment["LODCORE_PART"] = f"{number_of_commit() % 4}/4"
+        command = tree.pytest(*chosen, *[f"tests/{part}" for part in TRIED], "README.md", "lodcore", python=python)
+        tree.run(tests, *command, **environment)
         oldest = OLDEST[sys.version_info.minor]
         tree.run(directory, python, "-m", "pip", "install", "-qq", f"numpy=={oldest}")
         print(f"with NumPy {oldest}:", flush=True)
-        command = tree.pytest("--pyargs", *[f"tests/{part}" for part in TRIED_ON_OLDEST], python=python)
-        tree.run(tests, *command, HYPOTHESIS_PROFILE="handful")
+        command = tree.pytest(*chosen, *[f"tests/{part}" for part in TRIED_ON_OLDEST], python=python)
+        tree.run(tests, *command, **environment)
 
 
 if __name__ == "__main__":

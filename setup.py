@@ -1,9 +1,9 @@
 """Builds the extension modules; all other settings are in pyproject.toml.
 
-LODCORE_BUILD selects the mode: release, quick (compiles in half of the time, and runs slower), plain (without x86
-instructions), debug (bounds checks), asan (address and undefined-behaviour sanitizers), trace (line coverage of the
-.pyx files) or none (for an editable install of a tree whose modules are built already). LODCORE_JOBS limits the number
-of parallel jobs.
+LODCORE_BUILD selects the mode: release, quick (compiles in two thirds of the time; some loops take longer), plain
+(without x86 instructions), debug (bounds checks), asan (address and undefined-behaviour sanitizers), trace (line
+coverage of the .pyx files) or none (for an editable install of a tree whose modules are built already). LODCORE_JOBS
+limits the number of parallel jobs.
 """
 
 import contextlib
@@ -45,7 +45,6 @@ STRICT = ["-Werror=implicit-function-declaration", "-Wno-tautological-compare", 
 UNCHECKED = {"boundscheck": False, "initializedcheck": False}
 CHECKED = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-QUICK = ["-O1", "-g0", "-fno-math-errno", "-fno-trapping-math"]
 SLOW = ["-O1", "-g", "-fno-omit-frame-pointer"]
 # Line numbers; null pointers crash anyway. What is checked most costs most to optimize: -O1 takes 2.3 times as long to
 # compile, and the tests run no faster.
@@ -78,6 +77,7 @@ LEAN_KERNELS = {
     *("attention", "beam", "deviation", "gates", "machine", "matrix", "neighbours", "norm", "optimizers", "packing"),
     *("sort", "tokens", "window"),
 }
+QUICK = [*LEAN, *LOOPS, "-g0", "-fno-math-errno", "-fno-trapping-math"]
 # In the C file of another kernel, what follows its functions is optimized less: what sets up the module, and helpers
 # of Cython. The functions before keep their code, since the options are restored at the end.
 AFTER_FUNCTIONS, END = (f"/* #### Code section: {name} ### */\n" for name in ("module_exttypes", "end"))

@@ -247,7 +247,7 @@ cpdef cnp.ndarray lent(cnp.ndarray array, list owners):
     """Return an array; one that shares the memory of another one, as a view that cannot be written."""
     if not cnp.PyArray_ISWRITEABLE(array) or not overlaps(array, owners):
         return array
-    view = (<object> array).view()
+    view = (<object> array).view(cnp.ndarray)
     PyArray_CLEARFLAGS(view, cnp.NPY_ARRAY_WRITEABLE)
     return view
 

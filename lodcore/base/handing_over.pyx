@@ -42,7 +42,7 @@ cdef object handed_over(result, tuple args, dict kwargs):
 
 
 cdef object lent_by(list owners, result):
-    if type(result) is cnp.ndarray:
+    if isinstance(result, cnp.ndarray):
         return lent(result, owners)
     if type(result) is tuple:
         return tuple([lent_by(owners, one) for one in result])
@@ -54,12 +54,12 @@ cdef list arrays_among(given, dict named):
     cdef list found = None
     for one in given:
         kind = type(one)
-        if kind is cnp.ndarray:
+        if isinstance(one, cnp.ndarray):
             found = [] if found is None else found
             found.append(one)
         elif kind is list or kind is tuple:
             for x in one:
-                if type(x) is cnp.ndarray:
+                if isinstance(x, cnp.ndarray):
                     found = [] if found is None else found
                     found.append(x)
         elif kind in BUFFERS:

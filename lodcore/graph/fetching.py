@@ -52,7 +52,7 @@ def arrays_of(values: Iterable[Any]) -> list[Array]:
     """Return the arrays that have the numbers of tensors."""
     found: list[Array] = []
     for x in values:
-        if type(x) is np.ndarray:
+        if isinstance(x, np.ndarray):
             found.append(x)
         elif isinstance(x, TensorArray):
             found += arrays_of(_elements(x).values())

@@ -275,7 +275,7 @@ def _slice(x: Any, key: slice, axis: int) -> Any:
             return x
         if axis and type(key.step) is int and key.step == -1:
             return sequence_reverse(x, axis - 1)
-    if axis == 0 and key.step in (None, 1) and isinstance(x, LoDTensor) and not _has_symbols(key):
+    if axis == 0 and isinstance(x, LoDTensor) and not _has_symbols(key) and key.step in (None, 1):
         return x[key]
     return slice_along(x, key.start, key.stop, key.step, axis)
 

@@ -6,6 +6,7 @@ import pytest
 import lodcore
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from lodcore.interop import ArrowTable, Groups
+from lodcore.interop.tables import grouped
 
 USER = np.array(["b", "a", "b", "c", "b"])
 TS = np.array([10, 11, 50, 7, 55])
@@ -53,6 +54,14 @@ def test_groups_of_several_keys_are_chosen_with_their_finer_ones():
     assert (some["user"].tolist(), some["day"].tolist()) == (["c", "a"], [3, 4, 5, 0, 1])
     deep = Groups({"x": x}, {"user": ["a", "b", "c"]})
     assert deep.lod.num_levels == 1
+
+
+def test_the_first_row_of_each_group_is_named_where_groups_of_two_keys_change_places():
+    outer, inner = np.array(list("ABBA")), np.array([1, 1, 2, 2])
+    lod, order, firsts = grouped([outer, inner])
+    assert lod.lengths(0).tolist() == [2, 2]
+    assert order.tolist() == [0, 3, 1, 2]
+    assert [first.tolist() for first in firsts] == [[0, 1], [0, 3, 1, 2]]
 
 
 def test_columns_are_added():

@@ -76,3 +76,14 @@ def test_a_slice_of_an_axis_without_a_length_is_refused_where_it_is_recorded():
         columns = lodcore.ops.reshape(x, [2, lodcore.num_rows(x)])
         with pytest.raises(ShapeError, match="index: is a slice of axis 1 of values, whose length only a run knows"):
             columns[:, :n]
+
+
+@pytest.mark.parametrize("key", ["::n", "1::n", "::n, 0", "::n, ::n", ":, ::n"])
+@pytest.mark.parametrize("n", [1, 2, -1])
+def test_sequences_are_sliced_with_a_variable_as_step(key, n):
+    given = lodcore.array([[1.0, 2.0], [3.0], [4.0, 5.0, 6.0]])
+    with lodcore.Program() as program:
+        x = lodcore.data("x", (None,), "float64", num_levels=1)
+        y = eval(f"x[{key}]", {"x": x, "n": lodcore.data("n", (), "int64")})
+    (found,) = lodcore.Executor().run(program, {"x": given, "n": n}, [y])
+    assert found.tolist() == eval(f"x[{key}]", {"x": given, "n": n}).tolist()

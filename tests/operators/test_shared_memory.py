@@ -57,6 +57,45 @@ def test_a_function_of_numpy_that_copies_copies_where_nothing_changes(copy):
     assert x.tolist() == [[1, 2], [3]]
 
 
+class OfItsOwnClass(np.ndarray):
+    """A class of arrays, as `numpy.memmap` is one."""
+
+
+def state_of_no_steps(x):
+    return lodcore.nn.dynamic_rnn(lambda p, row, s: (s, s), None, lodcore.array([[1.0], [], [2.0]]), x)[1]
+
+
+def fetched(x):
+    with lodcore.Program() as program:
+        given = lodcore.data("x", (3,), "float64")
+        part = given[1:]
+    return lodcore.Executor().run(program, {"x": x}, [given, part])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: lodcore.lod_reset(x, target_lod=[0, 1, 3]),
+        lambda x: lodcore.rows_to_level(x.reshape(3, 1)),
+        lodcore.stop_gradient,
+        lambda x: lodcore.nn.dropout(x, 0.0, np.random.default_rng(0)),
+        lambda x: lodcore.cond(True, lambda v: v, lambda v: -v, x),
+        lambda x: lodcore.ops.reshape(x, [3, 1]),
+        state_of_no_steps,
+        fetched,
+    ],
+)
+@pytest.mark.parametrize("mapped", [True, False])
+def test_a_result_cannot_be_written_where_it_shares_an_array_of_another_class(call, mapped, tmp_path):
+    x = np.memmap(tmp_path / "x", "f8", "w+", shape=(3,)) if mapped else np.zeros(3).view(OfItsOwnClass)
+    made = call(x)
+    for one in made if type(made) in (list, tuple) else [made]:
+        rows = one.values if isinstance(one, lodcore.LoDTensor) else one
+        assert not (rows.flags.writeable and np.shares_memory(rows, x))
+        assert type(rows) is np.ndarray
+    assert x.flags.writeable
+
+
 def test_results_within_a_program_and_a_gradient_may_be_written():
     with lodcore.Program() as program:
         v = lodcore.parameter(np.arange(6.0).reshape(3, 2), "v")

@@ -230,7 +230,7 @@ def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
     outer_offsets, bounds = _divisions(where, lod, k, lengths, offsets, count)
     found = bounds[np.minimum(outer_offsets, len(bounds) - 1)]
     wrong = found != offsets
-    if wrong.any():
+    if len(offsets) > 1 and wrong.any():
         s = max(int(np.argmax(wrong)) - 1, 0)
         raise LoDError(
             f"{where}: lengths: do not add up to {offsets[s + 1] - offsets[s]}, the length of sequence {s} of level {k}"

@@ -23,6 +23,14 @@ def test_sequence_unflatten_puts_empty_sequences_at_a_boundary_into_the_next_one
         assert lodcore.sequence_unflatten(x, list(sizes)).tolist() == [parts[:count], parts[count:]]
 
 
+@pytest.mark.parametrize("lengths", [[1], [1, 2], np.array([0, 3])])
+def test_sequence_unflatten_of_no_sequences_names_lengths_of_elements_that_are_not_there(lengths):
+    x = lodcore.array([], num_levels=1)
+    said = f"lengths: add up to {sum(lengths)}; x has 0 elements"
+    with pytest.raises(lodcore.LoDError, match=f"^sequence_unflatten: {said}"):
+        lodcore.sequence_unflatten(x, lengths)
+
+
 @pytest.mark.parametrize("op", [lodcore.rows_to_level, lambda x: lodcore.ops.insert_level(x, 0)])
 def test_levels_made_of_an_array_of_the_caller_cannot_be_written(op):
     given = np.arange(6.0).reshape(3, 2)

@@ -9,6 +9,8 @@ cimport cython
 
 from lodcore.base.dispatch cimport VariableBody, recording
 
+from threading import get_ident
+
 from lodcore.base.journal import release_arrays, take_contents
 from lodcore.errors import GraphError
 
@@ -170,30 +172,53 @@ cdef class held:
         return 0
 
 
+AWAITED: dict = {}  # for each thread that waits in `alone`, the lock that it waits for
+
+
 @cython.no_gc_clear
 cdef class alone(held):
-    """A context that holds a lock, and cannot be entered again within itself.
+    """A context that holds a lock, and can neither be entered within itself nor wait for a thread that waits for this one.
 
     Parameters
     ----------
     lock : object
-        Its attribute `is_used` is true meanwhile.
-    refusal : str
-        The message of the GraphError that is raised within itself.
+        Its attribute `owner` is the number of the thread meanwhile, and otherwise None.
+    within, crossed : str
+        The messages of the GraphErrors that are raised within itself, and where threads would wait for each other.
     """
 
-    cdef object refusal
+    cdef object within, crossed
     cdef bint is_alone
 
-    def __init__(self, lock, refusal):
-        self.lock, self.refusal = lock, refusal
+    def __init__(self, lock, within, crossed):
+        self.lock, self.within, self.crossed = lock, within, crossed
 
     def __enter__(self):
-        held.__enter__(self)
-        if self.lock.is_used:
-            self.release()
-            raise GraphError(self.refusal)
-        self.lock.is_used = self.is_alone = True
+        thread = get_ident()
+        if self.lock.owner == thread:
+            raise GraphError(self.within)
+        if self.lock.acquire(False):
+            self.is_held = True
+        else:
+            self.wait(thread)
+        self.lock.owner, self.is_alone = thread, True
+
+    cdef wait(self, thread):
+        """Wait for the lock, unless who holds it waits, over any number of threads, for this one."""
+        before = AWAITED.get(thread)  # of a run that waits, if this one is in a handler of a signal
+        AWAITED[thread] = self.lock
+        try:
+            awaited = self.lock
+            while awaited is not None:  # whoever closes a circle finds it, so that there is none that is closed
+                if awaited.owner == thread:
+                    raise GraphError(self.crossed)
+                awaited = AWAITED.get(awaited.owner)
+            held.__enter__(self)
+        finally:
+            if before is None:
+                del AWAITED[thread]
+            else:
+                AWAITED[thread] = before
 
     def __exit__(self, *error):
         self.leave()
@@ -203,5 +228,5 @@ cdef class alone(held):
 
     cdef int leave(self) except -1:
         if self.is_alone:
-            self.is_alone = self.lock.is_used = False
+            self.is_alone, self.lock.owner = False, None
         return self.release()

@@ -37,6 +37,7 @@ from lodcore.tensors.lod_tensor import LoDTensor
 __all__ = ["Executor"]
 
 WITHIN = "Executor.run: scope: is updated by a run that has not ended, of which this is a part"
+CROSSED = "Executor.run: scope: is updated by a run in another thread, which waits for a Scope that this thread updates"
 
 
 class Executor:
@@ -99,7 +100,8 @@ class Executor:
         Raises
         ------
         GraphError
-            If a value is missing or unknown in feed, or a fetched Variable does not exist.
+            If a value is missing or unknown in feed, or a fetched Variable does not exist; if the run is a part of one
+            that updates the same Scope, or would wait for a thread that waits for this one.
         DTypeError, ShapeError, LoDError
             If a fed value does not match the Spec of its `data`, or an update the Spec of its parameter. No parameter
             is updated then.
@@ -121,7 +123,7 @@ class Executor:
         prepared: PreparedRun = program.prepared[key]
         if not prepared.has_updates:
             return self._run(program, key, scope, wanted, fed)
-        with alone(scope.updating, WITHIN):  # a run in another thread begins with the parameters that this one leaves
+        with alone(scope.updating, WITHIN, CROSSED):  # a run in another thread begins with the parameters that this one leaves
             return self._run(program, key, scope, wanted, fed)
 
     def _run(

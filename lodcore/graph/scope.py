@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.contexts import held, put_in_place
+from lodcore.base.contexts import AWAITED, held, put_in_place
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.variable import Variable
@@ -30,8 +30,8 @@ class OwnLock:
 
     Attributes
     ----------
-    is_used : bool
-        Whether who holds it has said so, since a thread may take it again.
+    owner : int or None
+        The thread that holds it, once it has said so.
     """
 
     def __init__(self) -> None:
@@ -41,14 +41,18 @@ class OwnLock:
     def renew(self) -> None:
         """Take a new lock, which nobody holds."""
         lock = threading.RLock()
-        self.acquire, self.release, self.is_used = lock.acquire, lock.release, False
+        self.acquire, self.release = lock.acquire, lock.release
+        self.owner: int | None = None
 
 
 LOCKS: weakref.WeakSet[OwnLock] = weakref.WeakSet()
 
 
 def _renew_locks() -> None:
-    """Renew the locks in a child that threads of its parent hold."""
+    """Renew the locks in a child that threads of its parent hold, which wait no longer."""
+    for thread in [*AWAITED]:
+        if thread != threading.get_ident():
+            del AWAITED[thread]
     for lock in list(LOCKS):
         if lock.acquire(blocking=False):  # free, or held by the thread that is the child
             lock.release()

@@ -812,6 +812,39 @@ def test_a_run_that_updates_cannot_be_a_part_of_another_one():
     assert float(executor.scope.get(count)) == 2
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_runs_in_threads_that_would_wait_for_each_other_are_refused(count):
+    """Each of them runs a Program in the next one's Scope. The last to wait is refused; the others come to their ends."""
+    inner, (total,) = counting("a")
+    executors, ends = [Executor() for _ in range(count)], []
+    all_began = threading.Barrier(count)
+
+    def work(j):
+        def run_in_the_next():
+            all_began.wait(60)
+            try:
+                executors[(j + 1) % count].run(inner)
+                ends.append("ran")
+            except GraphError as error:
+                ends.append(str(error))
+
+        with Program() as outer:
+            total.update(total + 100.0)
+            seen = called_within(run_in_the_next)
+        executors[j].run(outer, {"x": np.zeros(2)}, [seen])
+
+    workers = [threading.Thread(target=work, args=(j,), daemon=True) for j in range(count)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert sorted(ends) == [
+        "Executor.run: scope: is updated by a run in another thread, which waits for a Scope that this thread updates",
+        *["ran"] * (count - 1),
+    ]
+    assert sorted(float(executor.scope.get(total)) for executor in executors) == [100.0, *[101.0] * (count - 1)]
+
+
 def test_a_child_runs_in_a_scope_that_a_thread_of_its_parent_was_updating():
     program, (count,) = counting("a")
     executor, begun, may_end = Executor(), threading.Event(), threading.Event()

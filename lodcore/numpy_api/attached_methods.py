@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from lodcore.numpy_api import dense_facts, dense_joins, dense_orders, dense_prod
 from lodcore.numpy_api.dense_linalg import DENSE as DENSE  # importing it registers its functions
 from lodcore.numpy_api.functions import FUNCTIONS  # importing it registers its functions
 from lodcore.numpy_api.indexing import getitem, refuse_setitem, setitem
-from lodcore.numpy_api.number_by_number import clip, copy
+from lodcore.numpy_api.number_by_number import astype, clip, copy
 from lodcore.numpy_api.number_by_number import round as rounded
 from lodcore.numpy_api.protocols import array_function, array_ufunc, cumsum, lists_converted
 from lodcore.numpy_api.shapes import nonzero, ptp, repeat, reshape, squeeze, swapaxes, transpose
@@ -181,9 +182,11 @@ class MethodBodies:
     cumsum = cumsum
     round = rounded
 
-    def astype(self: Any, dtype: Any) -> Any:
-        """Convert to another dtype; the result is always a copy."""
-        return ops.cast(self, dtype)
+    def astype(
+        self: Any, dtype: Any, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    ) -> Any:
+        """Convert to another dtype; the result is a copy, except with copy=False where the dtype is the same."""
+        return astype(self, dtype, order=order, casting=casting, subok=subok, copy=copy)
 
     def copy(self) -> Any:
         """Copy the values; the structure is shared."""
@@ -325,6 +328,9 @@ SYMBOLS: dict[str, Any] = {
 
 
 without_any(MethodBodies)
+for _name, _member in vars(MethodBodies).items():
+    if isinstance(_member, FunctionType) and _member.__qualname__ == f"MethodBodies.{_name}":
+        _member.__qualname__ = f"LoDTensor.{_name}"  # which Python's own errors show
 
 
 def attach(kind: type) -> None:

@@ -12,6 +12,7 @@ from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.numpy_api import dense_shapes
 from lodcore.numpy_api.exchange import refuse_exchange
 from lodcore.numpy_api.paired import Group, check_together, is_number, is_vector
 from lodcore.operators.alignment import fitted
@@ -240,9 +241,7 @@ def _sliced(x: Any, axis: int, keys: list[Any]) -> tuple[Any, list[Any]]:
         if isinstance(key, slice) and _has_symbols(key):
             length = x.shape[_levels(x) + axis]
             if length is None:
-                if axis:
-                    raise ShapeError(f"index: is a slice of axis {axis} of values, whose length only a run knows")
-                length = num_rows(x)
+                length = num_rows(dense_shapes.swapaxes(rows(x), 0, axis) if axis else x)
             taken = slice_along(arange(length), key.start, key.stop, key.step, 1)
             x, key = index_values(x, [*[ALL] * axis, rows(taken)]), ALL
         left.append(key)
@@ -329,7 +328,10 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     LoDTensor(3 sequences of lengths 0..3, int64: [[7, 8, 9], [], [0, 0]])
     """
     keys = key if isinstance(key, tuple) else (key,)
-    if isinstance(value, Symbol) or any(isinstance(one, Symbol) for one in keys):
+    parts = [
+        one for given in keys for one in ((given.start, given.stop, given.step) if type(given) is slice else (given,))
+    ]
+    if isinstance(value, Symbol) or any(isinstance(one, Symbol) for one in parts):
         raise TypeError("assignment: a Variable is recorded, and cannot be written into a tensor; use where(...)")
     rows = lod_tensor_body.writable_values(x)
     if not rows.flags.writeable:

@@ -10,11 +10,13 @@ import numpy as np
 from lodcore import ops
 from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError
+from lodcore.numpy_api.dense import on_dense
 from lodcore.numpy_api.protocols import refuse_symbols, stands_for
 from lodcore.operators.alignment import shared
+from lodcore.ops.elementwise.convert import sized
 from lodcore.ops.reduce.axes import tensor_of
 
-__all__ = ["clip", "copy", "round"]
+__all__ = ["astype", "clip", "copy", "round"]
 
 
 def _like(value: Any, where: str) -> Callable[..., Any]:
@@ -87,6 +89,29 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
     if places < 0:
         return ops.mul(ops.elementwise([ops.div(x, 10.0**-places)], np.rint), 10.0**-places)
     return ops.div(ops.elementwise([ops.mul(x, 10.0**places)], np.rint), 10.0**places)
+
+
+def astype(
+    x: Any, dtype: Any, *, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+) -> Any:
+    """Convert to another dtype; without `copy`, what has the dtype is returned itself."""
+    if casting != "unsafe" or not copy:
+        made = sized("astype", dtype)
+        try:
+            if not np.can_cast(x.dtype, made, casting):
+                raise DTypeError(f"astype: dtype: is {made}; {casting!r} casting does not convert {x.dtype} to it")
+        except ValueError as error:  # for a rule that does not exist
+            raise ValueError(f"astype: casting: is {casting!r}: {error}") from None
+        if not copy and x.dtype == made:
+            return x
+    return ops.cast(x, dtype)
+
+
+@stands_for(getattr(np, "astype", None))
+@on_dense(getattr(np, "astype", None))
+def astype_of(x: Any, dtype: Any, /, *, copy: bool = True, device: None = None) -> Any:
+    """Convert to another dtype, as the method does."""
+    return astype(x, dtype, copy=copy)
 
 
 @stands_for(np.copy)

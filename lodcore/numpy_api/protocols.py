@@ -253,10 +253,10 @@ def axis_of(where: str, axis: Any, ndim: int) -> int:
 
 
 def stands_for(*functions: Any) -> Callable[[Any], Any]:
-    """Register the implementation of NumPy functions."""
+    """Register the implementation of NumPy functions; None stands for one that this NumPy lacks."""
 
     def enter(made: Any) -> Any:
-        FUNCTIONS.update(dict.fromkeys(functions, made))
+        FUNCTIONS.update(dict.fromkeys([one for one in functions if one is not None], made))
         return made
 
     return enter

@@ -291,8 +291,10 @@ class TensorMethods:
         """Round to a number of decimals, as `numpy.round` does."""
 
     @method
-    def astype(self, dtype: npt.DTypeLike) -> Any:
-        """Convert to another dtype; the result is always a copy."""
+    def astype(
+        self, dtype: npt.DTypeLike, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    ) -> Any:
+        """Convert to another dtype; the result is a copy, except with copy=False where the dtype is the same."""
 
     @method
     def copy(self) -> Any:

@@ -223,6 +223,8 @@ FUNCTIONS += ["np.concatenate([np.zeros_like(x[:, :1]), x], 1)", "np.moveaxis(x,
 FUNCTIONS += [f"x.sum(axis={axes})" for axes in ((0, 1), (0, 1, 2), (0, 2))] + ["x.argmax(axis=0)", "x.argmin(axis=1)"]
 FUNCTIONS += [f"x.max(axis={axes}, keepdims=True)" for axes in ((0, 1), (1, 2))] + ["x.argmin(axis=0, keepdims=True)"]
 FUNCTIONS += [f"x.astype('{dtype}')" for dtype in ("f4", "i8", "U5", "O", "nonsense")] + ["np.zeros_like(x, x)"]
+FUNCTIONS += [f"x.astype('f4', casting='{rule}')" for rule in ("safe", "same_kind", "no", "any")]
+FUNCTIONS += ["x.astype('f8', 'C', copy=False)", "x.astype(x.dtype, copy=False)"]
 
 #: Calls that raise in NumPy and return a result here, some for one dtype, as the median of dates.
 OWN = {"np.median(x)", "np.clip(x, None, 1)", "np.angle(x)", "round(x)"}
@@ -313,6 +315,9 @@ def test_promised_functions_of_the_page_are_not_refused(dtype):
         ("y.sum(axis=0, where=y)", lodcore.DTypeError, "sum: where: has dtype int64; bool"),
         ("y.sum(where='a')", lodcore.DTypeError, "sum: where: has dtype <U1; bool"),
         ("y.sum(where=None)", lodcore.DTypeError, "sum: where"),
+        ("y.astype('i1', casting='safe')", lodcore.DTypeError, "astype: dtype: is int8; 'safe' casting does not convert"),
+        ("y.astype('i1', casting='x')", ValueError, "astype: casting: is 'x': casting must be one of"),
+        ("y.astype('i1', x=1)", TypeError, r"LoDTensor.astype\(\) got an unexpected keyword argument 'x'"),
         ("y.round(400)", lodcore.DTypeError, "round: decimals: is 400"),
         ("y.round(1.5)", lodcore.DTypeError, "round: decimals: is 1.5"),
         ("np.isclose(y, y, y)", TypeError, "numpy.isclose: argument 2: is a LoDTensor; a number or an array is needed"),
@@ -341,6 +346,16 @@ def test_wrong_expressions_are_refused(text, error, says):
     }
     with pytest.raises(error, match=says):
         eval(text, names)
+
+
+def test_astype_without_copy_returns_what_has_the_dtype():
+    x = lodcore.array([[1, 2], []])
+    assert x.astype(int, copy=False) is x
+    assert x.astype(int) is not x
+    assert x.astype("f4", copy=False).tolist() == x.tolist()
+    if hasattr(np, "astype"):
+        assert np.astype(x, int, copy=False) is x
+        assert np.astype(x, "f4").dtype == np.float32
 
 
 def test_nested_lists_are_joined_to_sequences():

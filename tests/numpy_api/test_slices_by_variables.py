@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, ShapeError
+from lodcore import LoDTensor
 from lodcore.graph import Executor, Program, data, while_loop
 from tests.helpers.draw import at_most
 
@@ -21,10 +21,10 @@ SLICES = st.tuples(BOUNDS, BOUNDS, st.sampled_from([None, 1, 2, -1, -2]))
 def test_slices_by_variables_are_those_of_numpy(draw):
     shape = tuple(draw.draw(st.lists(st.integers(0, 4), min_size=1, max_size=3)))
     values = np.arange(float(np.prod(shape))).reshape(shape)
-    first = draw.draw(st.sampled_from([shape[0], None]))
+    sizes = [draw.draw(st.sampled_from([size, None])) for size in shape]
     feeds, recorded, plain = {"x": values}, [], []
     with Program() as program:
-        x = data("x", (first, *shape[1:]), "f8")
+        x = data("x", sizes, "f8")
         for _ in range(draw.draw(st.integers(1, len(shape)))):
             bounds = draw.draw(SLICES)
             plain.append(slice(*bounds))
@@ -70,12 +70,31 @@ def test_rows_of_sequences_are_cut_by_a_variable():
     assert result.tolist() == [[[3], [7]], [[11]]]
 
 
-def test_a_slice_of_an_axis_without_a_length_is_refused_where_it_is_recorded():
-    with Program():
-        x, n = data("x", (None, 2), "f8"), data("n", (), "i8")
-        columns = lodcore.ops.reshape(x, [2, lodcore.num_rows(x)])
-        with pytest.raises(ShapeError, match="index: is a slice of axis 1 of values, whose length only a run knows"):
-            columns[:, :n]
+def test_an_axis_whose_length_only_a_run_knows_is_cut_by_a_variable():
+    table = np.arange(12.0).reshape(3, 4)
+    with Program() as program:
+        x, n = data("x", (None, 4), "f8"), data("n", (), "i8")
+        columns = lodcore.ops.reshape(x, [2, lodcore.num_rows(x) * 2])
+        of_rows = data("y", (None, None), "f8", 1)
+        found = [columns[:, n:], x.T[:, :n], of_rows[:, :, n:]]
+        lodcore.append_backward(lodcore.sum(found[1]))
+    y = LoDTensor.from_lengths(table, [2, 1])
+    results = Executor().run(program, {"x": table, "n": np.int64(1), "y": y}, [*found, "x@GRAD"])
+    np.testing.assert_array_equal(results[0], table.reshape(2, 6)[:, 1:])
+    np.testing.assert_array_equal(results[1], table.T[:, :1])
+    assert results[2].equals(y[:, :, 1:])
+    np.testing.assert_array_equal(results[3], np.repeat([1.0, 0.0, 0.0], 4).reshape(3, 4))
+
+
+@pytest.mark.parametrize("key", [slice(None, None, 2), slice(1, None), 1])
+def test_an_assignment_by_a_variable_is_refused(key):
+    def written(n, weight):
+        x = lodcore.array([[1.0, 2.0], [3.0], []])
+        x[slice(n, None) if key == slice(1, None) else slice(None, None, n) if type(key) is slice else n] = 0
+        return weight
+
+    with pytest.raises(TypeError, match="^assignment: a Variable is recorded, and cannot be written into a tensor"):
+        lodcore.vjp(written, np.int64(2), np.ones(2))
 
 
 @pytest.mark.parametrize("key", ["::n", "1::n", "::n, 0", "::n, ::n", ":, ::n"])

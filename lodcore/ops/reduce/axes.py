@@ -104,7 +104,7 @@ def reduce_axes(
     if out is not None:
         raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
     levels = getattr(x, "num_levels", 0)
-    if levels and x.dtype.kind in "mM" and are_dates(name, x):
+    if x.dtype.kind in "mM" and are_dates(name, x) and (levels or name == "sum"):
         return _reduced_dates(name, x, axis, keepdims, initial, mask, empty)
     plain = mask is True and initial is None and empty is None and not keepdims
     if plain and axis is None:  # as in a loss

@@ -32,7 +32,7 @@ def reduce_dates(name: str, x: Any, reduce: Callable[..., Any], initial: Any, em
     Parameters
     ----------
     name : {"max", "min", "argmax", "argmin", "sum"}
-    x : LoDTensor of datetime64 or timedelta64
+    x : LoDTensor or ndarray of datetime64 or timedelta64
     reduce : callable
         Reduces other values with the same structure: a function of the name, the values, `initial` and `empty`.
     initial, empty : optional
@@ -45,10 +45,10 @@ def reduce_dates(name: str, x: Any, reduce: Callable[..., Any], initial: Any, em
     if places:
         return found
     found = cast(add(found, 1) if above else found, x.dtype)
-    if name != "sum":
-        return found
-    lost = reduce("any", elementwise([x], np.isnat), None, None)
-    return choose(lost, not_a_time(x.dtype), found)
+    if name == "sum":
+        lost = reduce("any", elementwise([x], np.isnat), None, None)
+        found = choose(lost, not_a_time(x.dtype), found)
+    return _number(found)
 
 
 def not_a_time(dtype: np.dtype[Any]) -> Any:
@@ -83,13 +83,17 @@ def mean_of_durations(x: Any, reduce: Callable[[str, Any], Any], empty: Any) -> 
     found = add(mul(quotient, 2**HALF), np.floor_divide(rest, divisor))
     between = np.logical_and(np.less(found, 0), np.greater(np.remainder(rest, divisor), 0))
     made = choose(reduce("any", lost), not_a_time(x.dtype), cast(add(found, cast(between, WHOLE)), x.dtype))
-    found = choose(np.greater(count, 0), made, not_a_time(x.dtype) if empty is None else empty)
-    return found[()] if type(found) is np.ndarray else found  # a number, if no axis is left
+    return _number(choose(np.greater(count, 0), made, not_a_time(x.dtype) if empty is None else empty))
+
+
+def _number(found: Any) -> Any:
+    """Return a number, if no axis is left."""
+    return found[()] if type(found) is np.ndarray else found
 
 
 def _as_numbers(x: Any, above: bool) -> Any:
     """Return dates as integers in which NaT is the least, or the greatest."""
-    if not isinstance(x, Symbol) and not hasattr(x, "values"):
+    if not isinstance(x, Symbol) and not x.ndim:
         x = np.atleast_1d(x)
         return (x.astype(WHOLE) - int(above))[0]
     numbers = cast(x, WHOLE)

@@ -186,3 +186,32 @@ def test_reductions_of_dates_in_programs():
     np.testing.assert_array_equal(found[0], np.array(["NaT", "2020-01-01"], "M8[D]"))
     assert found[1].tolist() == [-1, 0]
     assert found[2].dtype == np.dtype("m8[D]")
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 1)])
+@pytest.mark.parametrize("lost", [False, True])
+def test_sums_of_dense_durations_equal_numpy_at_once_and_recorded(axis, lost):
+    x = np.arange(6).reshape(2, 3).astype("m8[s]")
+    x[0, 1] = "NaT" if lost else 7
+    for settings in ({}, {"initial": np.timedelta64(5, "s")}, {"where": np.arange(6).reshape(2, 3) % 2 > 0}):
+        wanted, recorded = np.sum(x, axis=axis, **settings), []
+
+        def sums(x, weight):
+            recorded[:] = [np.sum(x, axis=axis, **settings), lodcore.sum(x, axis=axis, **settings)]
+            return weight * 2.0
+
+        lodcore.vjp(sums, x, np.ones(2))
+        with lodcore.Program() as program:
+            total = np.sum(lodcore.data("x", (None, 3), "m8[s]"), axis=axis, **settings)
+        found = [*(one.get() for one in recorded), *lodcore.Executor().run(program, {"x": x}, [total])]
+        for one in (*found, lodcore.sum(x, axis=axis, **settings)):
+            assert one.dtype == wanted.dtype
+            np.testing.assert_array_equal(one, wanted)
+    each = lodcore.map_fn(lambda row: row.sum(), x[1:])
+    np.testing.assert_array_equal(each, x[1:].sum(axis=1))
+
+
+def test_one_duration_or_date_of_a_whole_tensor_is_a_number():
+    x = of([[1, 2], [4]])
+    assert type(x.sum()) is type(x.max()) is type(x.mean()) is np.timedelta64
+    assert type(DAYS.min(axis=None, initial=np.datetime64("2022-01-01"))) is np.datetime64

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, TypeVar
 
-__all__ = ["call_named", "described", "named", "rename", "without_any"]
+from lodcore.base.dispatch import open_block
+
+__all__ = ["call_named", "described", "name_recorded", "named", "rename", "rename_for_caller", "without_any"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,11 +38,43 @@ def call_named(where: str, function: Callable[..., Any], /, *args: Any, **kwargs
     Traceback (most recent call last):
     ValueError: outer: x: is 0; 1 or more is needed
     """
+    block = open_block()
+    before = 0 if block is None else len(block.ops)
     try:
-        return function(*args, **kwargs)
+        found = function(*args, **kwargs)
     except (TypeError, ValueError, IndexError) as error:
         rename(where, error)
         raise
+    if block is not None:
+        name_recorded(block.ops[before:], where)
+    return found
+
+
+def name_recorded(ops: Iterable[Any], where: str) -> None:
+    """Let the errors of recorded operators begin with the name of the function that recorded them, when they run.
+
+    Parameters
+    ----------
+    ops : iterable of Operator or GradientOperator
+    where : str
+    """
+    for op in ops:
+        known = getattr(op, "caller", where)  # operators of gradients have none
+        if known is None or not is_named(where, known):
+            op.caller = where
+
+
+def rename_for_caller(op: Any, error: BaseException) -> None:
+    """Let the message of an error of a recorded operator begin with the name of the function that recorded it."""
+    caller = getattr(op, "caller", None)
+    if caller is not None and isinstance(error, (TypeError, ValueError, IndexError)):
+        if not is_named(caller, str(error).partition(":")[0]):
+            rename(caller, error)
+
+
+def is_named(where: str, known: str) -> bool:
+    """Return whether a name is that of a function, or that of one in lodcore which stands for it."""
+    return known in (where, where.removeprefix("numpy."))
 
 
 def rename(where: str, error: Exception) -> None:
@@ -54,6 +88,8 @@ def named(function: F) -> F:
 
     @functools.wraps(function)
     def of_own_name(*args: Any, **kwargs: Any) -> Any:
+        if open_block() is not None:
+            return call_named(function.__name__, function, *args, **kwargs)
         try:
             return function(*args, **kwargs)
         except (TypeError, ValueError, IndexError) as error:

@@ -49,9 +49,11 @@ class Operator:
         The Variables that the call reads.
     around : callable or None
         What calls the function of the operator, as `call_named` does, so that errors name who recorded it.
+    caller : str or None
+        The name with which its errors begin instead of its own, of the function that recorded it.
     """
 
-    __slots__ = ("arguments", "around", "inputs", "op", "outputs", "single")
+    __slots__ = ("arguments", "around", "caller", "inputs", "op", "outputs", "single")
 
     def __init__(self, op: Op, arguments: dict[str, Any], outputs: list[Variable], single: bool) -> None:
         self.op = op
@@ -59,6 +61,7 @@ class Operator:
         self.outputs = outputs
         self.single = single
         self.around: Callable[..., Any] | None = None
+        self.caller: str | None = None
         self.inputs: list[Variable] = []
         for name in op.roles:
             given = arguments[name]

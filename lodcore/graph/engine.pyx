@@ -12,8 +12,9 @@ from threading import get_ident
 
 import numpy as np
 
-from lodcore.errors import GraphError
 from lodcore.base.dispatch import Symbol
+from lodcore.base.naming import rename_for_caller
+from lodcore.errors import GraphError
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor_array import ArrayVersion
 
@@ -250,8 +251,12 @@ cdef class Chain:
         if many and seen is not None:
             seen.begin(self._name, (<Call> self._calls[len(self._calls) - 1]).operator.outputs[0].name)
         if not many or not self._together(frame):
-            for call in self._calls:
-                run_call(<Call> call, frame, seen)
+            try:
+                for call in self._calls:
+                    run_call(<Call> call, frame, seen)
+            except Exception as error:
+                rename_for_caller(call.operator, error)
+                raise
         if many and seen is not None:
             seen.end()
         return 0
@@ -329,8 +334,10 @@ def run(list instructions, list frame, Py_ssize_t count):
                 (<Chain> instruction).run(frame, seen)
             elif instruction is not None and holds(frame[(<BreakIf?> instruction).slot]):
                 return at
-    except BaseException:
+    except BaseException as error:
         frame[0] = at
+        if type(instruction) is Call:
+            rename_for_caller((<Call> instruction).operator, error)
         raise
     finally:
         dispatch.running -= 1

@@ -21,8 +21,9 @@ cdef extern from "pool.h" nogil:  # of float or of double: all arrays of cells h
     # Pool with vectors where they pay, and return whether they do.
     bint pool_vectors(
         const void* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide, void* out)
-    # Find the places of the best cells of rows of one cell, if there are vectors.
-    bint find_places(const void* x, const int64_t* offsets, int64_t n_seqs, void* best, int64_t* index)
+    # Find the places of maxima or minima with vectors where they pay, and return whether they do.
+    bint find_vectors(
+        const void* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, void* out, int64_t* index)
 
 cdef extern from "pool_places.h" nogil:
     # Find the best cells of up to COLUMNS columns of one nonempty sequence, and their rows in it.
@@ -352,6 +353,9 @@ cdef inline void find_rows(
 ) noexcept nogil:
     """Pool as `pool_rows` does, and write the row, within its sequence, of each cell; -1 for an empty one."""
     cdef int64_t s
+    if number is float or number is double:
+        if find_vectors(x, offsets, n_seqs, width, verb, out, index):
+            return
     if width != 1 and has_wide():
         find_wide_avx2(x, offsets, n_seqs, width, verb, out, index)
         return
@@ -359,9 +363,6 @@ cdef inline void find_rows(
         find_wide_plain(x, offsets, n_seqs, width, verb, out, index)
         return
     pool_rows(x, offsets, n_seqs, 1, verb, BY_ONE, out)
-    if number is float or number is double:
-        if find_places(x, offsets, n_seqs, out, index):
-            return
     for s in range(n_seqs):
         index[s] = first_place(x + offsets[s], offsets[s + 1] - offsets[s], out[s]) if (
             offsets[s + 1] > offsets[s]) else -1

@@ -11,10 +11,10 @@ import numpy as np
 
 from lodcore import ops
 from lodcore.base.caller import named_caller
-from lodcore.base.dispatch import Symbol
+from lodcore.base.dispatch import Symbol, open_block
 from lodcore.base.dtypes import as_dtype
 from lodcore.base.keywords import no_level
-from lodcore.base.naming import call_named, rename
+from lodcore.base.naming import call_named, name_recorded, rename
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.advice import advice, name_of, refused, refused_on_arrays
 from lodcore.numpy_api.dense import DENSE, all_dense
@@ -215,8 +215,10 @@ def array_function(self: Any, function: Any, types: Any, args: tuple[Any, ...], 
 
 def _called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the implementation of a NumPy function; errors name it, and an argument of which NumPy makes no array."""
+    block = open_block()
+    before = 0 if block is None else len(block.ops)
     try:
-        return FUNCTIONS[function](*args, **kwargs)
+        found = FUNCTIONS[function](*args, **kwargs)
     except (TypeError, ValueError, IndexError) as error:
         if "array element with a sequence" not in str(error):
             if not str(error).startswith(f"{function.__name__}: "):
@@ -230,6 +232,9 @@ def _called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
             if isinstance(given, (list, tuple)):
                 as_array(f"numpy.{name_of(function)}: {name}", given)
         raise
+    if block is not None:
+        name_recorded(block.ops[before:], f"numpy.{name_of(function)}")
+    return found
 
 
 def on_arrays(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

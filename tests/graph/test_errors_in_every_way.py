@@ -97,6 +97,15 @@ CALLS = [
     "TensorArray(2).stack()",
     "lookup_table(dense, [0.5])",
     "embedding_bag(dense, [[0, 9]], 'sum')",
+    "np.vecdot(flat, flat[[2, 1, 0]])",
+    "np.ptp(flat, axis=1)",
+    "np.max(flat, axis=1)",
+    "np.nanmax(wide, axis=1)",
+    "np.average(flat, axis=1, weights=flat[[2, 1, 0]])",
+    "np.clip(flat, flat[[2, 1, 0]], None)",
+    "np.concatenate([flat, flat[:2]], axis=1)",
+    "np.searchsorted(flat, flat[:2])",
+    "corr(flat, flat[[2, 1, 0]])",
     *[f"tensor_array_{name}(None)" for name in ("concat", "stack", "size")],
     *[
         call.format(entry)

@@ -26,6 +26,7 @@ from lodcore.graph.scope import LOOKING, Look, Record, Scope
 from lodcore.graph.variable import Variable
 from lodcore.operators.registry import OPS
 from lodcore.operators.roles import NO_ELEMENTS, spec_of
+from lodcore import ops
 from lodcore.ops.arrays.tensor_arrays import element_spec
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
@@ -446,7 +447,8 @@ def named_error(error: Exception, where: str, name: str) -> Exception:
     said = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
     first = said.partition(": ")[0]
     others = name != "break_if" and first in RECORDS_OTHERS  # the condition of a break is called cond, too
-    where = where if first == name or first in OPS or others else f"{where}: {name}"
+    is_public = callable(getattr(ops, first, None)) or first.startswith("numpy.")  # a function that records operators
+    where = where if first == name or first in OPS or is_public or others else f"{where}: {name}"
     for kind in type(error).__mro__:
         try:
             made = kind(f"{where}: {said}")

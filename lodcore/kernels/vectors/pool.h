@@ -14,7 +14,7 @@
 
 enum { SUM, GREATEST, LEAST };        /* as in kernels/folds.pxd */
 enum { BY_ONE, BY_LENGTH, BY_ROOT };
-enum { NARROW = 8 };
+enum { COUNTED = 1 << 24 };           /* rows that are counted exactly in cells */
 
 #define CELL float
 #define LANES 64
@@ -64,15 +64,13 @@ enum { NARROW = 8 };
         return has_wide() && pool_##CELL##_avx2(x, offsets, n_seqs, width, verb, divide, out);                        \
     }                                                                                                                 \
                                                                                                                       \
-    /* Find the places of the best cells of rows of one cell, and return whether there are vectors. */                \
-    static int find_places_##CELL(const CELL *x, const int64_t *offsets, int64_t n_seqs, const CELL *best,            \
-                                  int64_t *index)                                                                     \
+    /* Find the places of maxima or minima with vectors where they pay, and return whether they do. */                 \
+    static int find_vectors_##CELL(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb,    \
+                                   CELL *out, int64_t *index)                                                         \
     {                                                                                                                 \
-        if (simd_level() == SIMD_AVX512)                                                                              \
-            places_##CELL##_avx512(x, offsets, n_seqs, best, index);                                                  \
-        else if (has_wide())                                                                                          \
-            places_##CELL##_avx2(x, offsets, n_seqs, best, index);                                                    \
-        return has_wide();                                                                                            \
+        if (simd_level() == SIMD_AVX512 && find_##CELL##_avx512(x, offsets, n_seqs, width, verb, out, index))         \
+            return 1;                                                                                                 \
+        return has_wide() && find_##CELL##_avx2(x, offsets, n_seqs, width, verb, out, index);                         \
     }
 
 LODCORE_POOL(float)
@@ -81,10 +79,10 @@ LODCORE_POOL(double)
 /* For both types of cells: that of the result. */
 #define pool_vectors(x, offsets, n_seqs, width, verb, divide, out) \
     _Generic((out), float *: pool_vectors_float, double *: pool_vectors_double)(x, offsets, n_seqs, width, verb, divide, out)
-#define find_places(x, offsets, n_seqs, best, index) \
-    _Generic((best), float *: find_places_float, double *: find_places_double)(x, offsets, n_seqs, best, index)
+#define find_vectors(x, offsets, n_seqs, width, verb, out, index) \
+    _Generic((out), float *: find_vectors_float, double *: find_vectors_double)(x, offsets, n_seqs, width, verb, out, index)
 #else
 #define pool_vectors(...) 0
-#define find_places(...) 0
+#define find_vectors(...) 0
 #endif
 #endif

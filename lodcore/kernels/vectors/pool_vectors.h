@@ -1,6 +1,7 @@
 /* Vectors of VECTOR_BYTES for pool_lanes.h, which undefines all of this. A VECTOR has PER cells; LANES == 64 means
  * that they are float. MASKS_OF(n) masks the first n cells of a sequence, and LOAD_PART loads part j of them, with
- * FILL elsewhere. NANS accumulates whether there was a nan. EQUAL yields one bit per cell. HALVE adds (or compares)
+ * FILL elsewhere. NANS accumulates whether there was a nan. EQUAL yields one bit per cell, and
+ * ABOVE what CHOOSE takes the first vector by, else the second. HALVE adds (or compares)
  * the lower and upper halves of vectors, or of parts of vectors, and combines the results of two neighbours in one
  * vector. */
 #define HALVE(COUNT, LOWER, UPPER)      \
@@ -25,6 +26,9 @@
 #define LOAD_PART(MASKS, X, J, FILL) _mm512_mask_loadu_ps(FILL, (__mmask16)((MASKS) >> 16 * (J)), (X) + 16 * (J))
 #define NOTE_NANS(NANS, A, B) ((NANS) |= _mm512_cmp_ps_mask(A, B, _CMP_UNORD_Q))
 #define EQUAL(A, B) _mm512_cmp_ps_mask(A, B, _CMP_EQ_OQ)
+#define CHOSEN __mmask16
+#define ABOVE(A, B) _mm512_cmp_ps_mask(A, B, _CMP_GT_OQ)
+#define CHOOSE(CHOSEN, A, B) _mm512_mask_mov_ps(B, CHOSEN, A)
 #define LONGER(OFFSETS) _mm512_cmpgt_epi64_mask(_mm512_loadu_si512((OFFSETS) + 1), _mm512_loadu_si512(OFFSETS))
 #define ZERO_FOR_EMPTY(A, OFFSETS) \
     _mm512_maskz_mov_ps((__mmask16)(LONGER(OFFSETS) | (unsigned)LONGER((OFFSETS) + 8) << 8), A)
@@ -54,6 +58,9 @@
 #define LOAD_PART(MASKS, X, J, FILL) _mm512_mask_loadu_pd(FILL, (__mmask8)((MASKS) >> 8 * (J)), (X) + 8 * (J))
 #define NOTE_NANS(NANS, A, B) ((NANS) |= _mm512_cmp_pd_mask(A, B, _CMP_UNORD_Q))
 #define EQUAL(A, B) _mm512_cmp_pd_mask(A, B, _CMP_EQ_OQ)
+#define CHOSEN __mmask8
+#define ABOVE(A, B) _mm512_cmp_pd_mask(A, B, _CMP_GT_OQ)
+#define CHOOSE(CHOSEN, A, B) _mm512_mask_mov_pd(B, CHOSEN, A)
 #define ZERO_FOR_EMPTY(A, OFFSETS) \
     _mm512_maskz_mov_pd(_mm512_cmpgt_epi64_mask(_mm512_loadu_si512((OFFSETS) + 1), _mm512_loadu_si512(OFFSETS)), A)
 #define LOWER_4(A, B) _mm512_shuffle_f64x2(A, B, 0x44)
@@ -90,6 +97,9 @@
 #define NOTE_NANS(NANS, A, B) ((NANS) = _mm256_or_ps(NANS, _mm256_cmp_ps(A, B, _CMP_UNORD_Q)))
 #define ANY(NANS) _mm256_movemask_ps(NANS)
 #define EQUAL(A, B) _mm256_movemask_ps(_mm256_cmp_ps(A, B, _CMP_EQ_OQ))
+#define CHOSEN VECTOR
+#define ABOVE(A, B) _mm256_cmp_ps(A, B, _CMP_GT_OQ)
+#define CHOOSE(CHOSEN, A, B) _mm256_blendv_ps(B, A, CHOSEN)
 #define FOUR(OFFSETS) _mm256_loadu_si256((const __m256i *)(OFFSETS))
 #define LONGER(OFFSETS) _mm256_castsi256_ps(_mm256_cmpgt_epi64(FOUR((OFFSETS) + 1), FOUR(OFFSETS)))
 #define ZERO_FOR_EMPTY(A, OFFSETS)                                                                                    \
@@ -125,6 +135,9 @@
 #define NOTE_NANS(NANS, A, B) ((NANS) = _mm256_or_pd(NANS, _mm256_cmp_pd(A, B, _CMP_UNORD_Q)))
 #define ANY(NANS) _mm256_movemask_pd(NANS)
 #define EQUAL(A, B) _mm256_movemask_pd(_mm256_cmp_pd(A, B, _CMP_EQ_OQ))
+#define CHOSEN VECTOR
+#define ABOVE(A, B) _mm256_cmp_pd(A, B, _CMP_GT_OQ)
+#define CHOOSE(CHOSEN, A, B) _mm256_blendv_pd(B, A, CHOSEN)
 #define FOUR(OFFSETS) _mm256_loadu_si256((const __m256i *)(OFFSETS))
 #define ZERO_FOR_EMPTY(A, OFFSETS) \
     _mm256_and_pd(A, _mm256_castsi256_pd(_mm256_cmpgt_epi64(FOUR((OFFSETS) + 1), FOUR(OFFSETS))))

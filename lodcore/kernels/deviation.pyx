@@ -255,39 +255,34 @@ cdef inline forced_void deviate_columns(
         square[c] = lanes[c]
 
 
-cdef inline forced_void deviate_rest(
-    const real* x, int64_t rows, int64_t width, int64_t count, double* mean, double* square
+cdef inline forced_void deviate_all_columns(
+    const real* x, const int64_t* offsets, int64_t n_seqs, int64_t width, const int64_t count, double* means,
+    double* squares
 ) noexcept nogil:
-    """Compute fewer than 16 columns of a sequence."""
-    cdef int64_t r, c
-    cdef double distance
-    for c in range(count):
-        mean[c] = square[c] = 0
-    for r in range(rows):
-        for c in range(count):
-            mean[c] += <double> x[r * width + c]
-    if rows:
-        for c in range(count):
-            mean[c] /= <double> rows
-    for r in range(rows):
-        for c in range(count):
-            distance = <double> x[r * width + c] - mean[c]
-            square[c] += distance * distance
+    """Compute `count` columns after the other; the last of them are those at the end, some of which come twice."""
+    cdef int64_t s, c
+    for s in range(n_seqs):
+        c = 0
+        while c < width:
+            if c + count > width:
+                c = width - count
+            deviate_columns(
+                x + offsets[s] * width + c, offsets[s + 1] - offsets[s], width, count, means + s * width + c,
+                squares + s * width + c)
+            c += count
 
 
 cdef inline forced_void deviate_wide(
     const real* x, const int64_t* offsets, int64_t n_seqs, int64_t width, double* means, double* squares
 ) noexcept nogil:
-    cdef int64_t s, c, at, rows, whole = width - width % 16
-    cdef const real* first
-    for s in range(n_seqs):
-        first, rows, at = x + offsets[s] * width, offsets[s + 1] - offsets[s], s * width
-        for c in range(0, whole, 16):
-            deviate_columns(first + c, rows, width, 16, means + at + c, squares + at + c)
-        at += whole
-        first += whole
-        if whole < width:
-            deviate_rest(first, rows, width, width - whole, means + at, squares + at)
+    if width < 4:
+        deviate_all_columns(x, offsets, n_seqs, width, 2, means, squares)
+    elif width < 8:
+        deviate_all_columns(x, offsets, n_seqs, width, 4, means, squares)
+    elif width < 16:
+        deviate_all_columns(x, offsets, n_seqs, width, 8, means, squares)
+    else:
+        deviate_all_columns(x, offsets, n_seqs, width, 16, means, squares)
 
 
 cdef avx512_void deviate_wide_avx512(

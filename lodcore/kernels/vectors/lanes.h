@@ -47,6 +47,12 @@
         return DO(maskz_mov)(UNORDERED(v, least, _CMP_NLT_UQ), v);                                        \
     }
 
+/* An order has numbers of 32 bits: those of lanes of float, and two for each lane of double. */
+#define LODCORE_ORDER(OF, TARGET, VECTOR, ORDER, LOAD, ORDERED)                                      \
+    typedef ORDER OF(order);                                                                              \
+    TARGET LODCORE_INLINE ORDER OF(order_of)(const int32_t *place) { return LOAD((const void *)place); }  \
+    TARGET LODCORE_INLINE VECTOR OF(in_order)(VECTOR v, ORDER order) { return ORDERED; }
+
 #define FLOAT_512(NAME) NAME##_float_avx512
 #define DO_FLOAT_512(VERB) _mm512_##VERB##_ps
 LODCORE_VECTOR_512(FLOAT_512, float, __m512, __mmask16, DO_FLOAT_512, _mm512_cmp_ps_mask)
@@ -54,6 +60,9 @@ LODCORE_VECTOR_512(FLOAT_512, float, __m512, __mmask16, DO_FLOAT_512, _mm512_cmp
 #define DOUBLE_512(NAME) NAME##_double_avx512
 #define DO_DOUBLE_512(VERB) _mm512_##VERB##_pd
 LODCORE_VECTOR_512(DOUBLE_512, double, __m512d, __mmask8, DO_DOUBLE_512, _mm512_cmp_pd_mask)
+LODCORE_ORDER(FLOAT_512, LODCORE_AVX512, __m512, __m512i, _mm512_loadu_si512, _mm512_permutexvar_ps(order, v))
+LODCORE_ORDER(DOUBLE_512, LODCORE_AVX512, __m512d, __m512i, _mm512_loadu_si512,
+              _mm512_castps_pd(_mm512_permutexvar_ps(order, _mm512_castpd_ps(v))))
 
 /* -- AVX2 ------------------------------------------------------------------------------------------------------------ */
 
@@ -95,6 +104,9 @@ LODCORE_VECTOR_256(FLOAT_256, float, __m256, DO_FLOAT_256, _mm256_castsi256_ps)
 #define DOUBLE_256(NAME) NAME##_double_avx2
 #define DO_DOUBLE_256(VERB) _mm256_##VERB##_pd
 LODCORE_VECTOR_256(DOUBLE_256, double, __m256d, DO_DOUBLE_256, _mm256_castsi256_pd)
+LODCORE_ORDER(FLOAT_256, LODCORE_AVX2, __m256, __m256i, _mm256_loadu_si256, _mm256_permutevar8x32_ps(v, order))
+LODCORE_ORDER(DOUBLE_256, LODCORE_AVX2, __m256d, __m256i, _mm256_loadu_si256,
+              _mm256_castps_pd(_mm256_permutevar8x32_ps(_mm256_castpd_ps(v), order)))
 
 /* -- within a vector: the greatest lane, broadcast to all lanes, and the sum of lane k and lane k + half, until one is
  * left -- */

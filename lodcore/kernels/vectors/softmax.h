@@ -14,7 +14,8 @@
 #include "lanes.h"
 #include <float.h>
 
-enum { FEW = 4 }; /* vectors that stay in registers */
+enum { FEW = 4 };   /* vectors that stay in registers */
+enum { KEPT = 32 }; /* vectors that stay beside the results */
 
 /* Return the logarithm of a sum of exp(x - most) plus most. Only infinities and nan make the sum nan. */
 #define LODCORE_LOG_OF_SUM(CELL)                                                                                     \

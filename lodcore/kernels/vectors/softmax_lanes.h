@@ -249,72 +249,101 @@ TARGET LODCORE_INLINE void OF(pull_columns)(const CELL *y, const CELL *d, int64_
         }
 }
 
-/* -- rows of a few cells: vectors of several rows, whose lane k has column k % width
- * ------------------------------------------------------------ */
+/* -- rows of a few cells: vectors of several rows, whose lane k has column k % width ------------------------------ */
 
-/* Copy the first `width` lanes to all others, column by column. */
-TARGET LODCORE_INLINE OF(vector) OF(in_columns)(OF(vector) v, int64_t width)
+/* The orders of lanes for a width: `column` has each column in all its lanes, row[r] begins with row r, and turn[j]
+ * with row 2^j, followed by the rows before. */
+typedef struct {
+    int rows, turns;
+    OF(order) column, row[LANES / 2 + 1], turn[4];
+} OF(orders);
+
+TARGET LODCORE_INLINE OF(order) OF(order_from)(int64_t first, int64_t count)
 {
-    CELL lane[LANES];
-    OF(store)(lane, v);
-    for (int64_t k = width; k < LANES; k++)
-        lane[k] = lane[k - width];
-    return OF(load)(lane);
+    int32_t place[sizeof(OF(vector)) / 4], each = sizeof(CELL) / 4;
+    for (int32_t k = 0; k < LANES; k++)
+        for (int32_t j = 0; j < each; j++)
+            place[k * each + j] = (int32_t)((first + k) % count) * each + j;
+    return OF(order_of)(place);
+}
+
+TARGET LODCORE_APART void OF(orders_of)(int64_t width, OF(orders) *orders)
+{
+    orders->rows = (int)(LANES / width);
+    orders->column = OF(order_from)(0, width);
+    for (int r = 0; r < orders->rows; r++)
+        orders->row[r] = OF(order_from)(r * width, LANES);
+    orders->turns = 0;
+    for (int r = 1; r < orders->rows; r *= 2)
+        orders->turn[orders->turns++] = OF(order_from)(r * width, orders->rows * width);
 }
 
 /* Return the maximum of each column in all its lanes. */
-TARGET LODCORE_INLINE OF(vector) OF(greatest_of_columns)(const CELL *x, int64_t cells, int64_t width, int64_t step)
+TARGET LODCORE_INLINE OF(vector) OF(greatest_of_columns)(const CELL *x, int64_t cells, int64_t step, const OF(orders) *orders)
 {
-    CELL lane[LANES];
     OF(vector) top = OF(all)(-INFINITY);
     int64_t p = 0;
     for (; p + LANES <= cells; p += step)
         top = OF(max)(top, OF(load)(x + p));
     if (p < cells)
         top = OF(max)(top, OF(load_or)(OF(all)(-INFINITY), OF(first)(cells - p), x + p));
-    OF(store)(lane, top);
-    for (int64_t k = LANES - 1; k >= width; k--)
-        lane[k - width] = lane[k] > lane[k - width] ? lane[k] : lane[k - width];
-    for (int64_t k = width; k < LANES; k++)
-        lane[k] = lane[k - width];
-    return OF(load)(lane);
+    for (int j = 0; j < orders->turns; j++)
+        top = OF(max)(top, OF(in_order)(top, orders->turn[j]));
+    return OF(in_order)(top, orders->column);
 }
 
 /* Rows are added one after another; all else is done with as many rows as a vector holds, and the excess of a vector is
- * computed once more with the next ones. */
-TARGET LODCORE_INLINE void OF(softmax_narrow)(const CELL *x, int64_t length, int64_t width, const CELL *weights, CELL *out)
+ * computed once more with the next ones. Up to KEPT vectors are not read from `out`: what was just stored is slow to
+ * load with another beginning. */
+TARGET LODCORE_INLINE void OF(softmax_narrow)(const CELL *x, int64_t length, int64_t width, const OF(orders) *orders,
+                                              const CELL *weights, CELL *out)
 {
-    int64_t cells = length * width, step = LANES - LANES % width, p;
-    OF(vector) top = OF(greatest_of_columns)(x, cells, width, step), sum = OF(all)(0);
+    int64_t cells = length * width, step = orders->rows * width, p;
+    int few = cells <= KEPT * step, n = 0;
+    OF(vector) top = OF(greatest_of_columns)(x, cells, step, orders), sum = OF(all)(0), kept[KEPT], e;
     OF(mask) row = OF(first)(width), taken = OF(first)(step);
-    for (p = 0; p + LANES <= cells; p += step)
-        OF(store)(out + p, OF(exp)(OF(load)(x + p) - top));
-    if (p < cells)
-        OF(store_some)(out + p, OF(first)(cells - p), OF(exp)(OF(load_some)(OF(first)(cells - p), x + p) - top));
-    for (p = 0; p < cells; p += width)
-        sum += OF(load_some)(row, out + p);
+    for (p = 0; p + LANES <= cells; p += step) {
+        e = OF(exp)(OF(load)(x + p) - top);
+        if (few)
+            kept[n++] = e;
+        else
+            OF(store)(out + p, e);
+        for (int r = 0; r < orders->rows; r++)
+            sum += OF(in_order)(e, orders->row[r]);
+    }
+    if (p < cells) {
+        OF(mask) some = OF(first)(cells - p);
+        e = OF(exp)(OF(load_some)(some, x + p) - top);
+        if (few)
+            kept[n] = e;
+        else
+            OF(store_some)(out + p, some, e);
+        for (int r = 0; r * width < cells - p; r++)
+            sum += OF(in_order)(e, orders->row[r]);
+    }
     OF(vector) by = (weights == NULL ? OF(all)(1) : OF(load_some)(row, weights)) / sum;
-    OF(vector) least = OF(in_columns)(sum * OF(all)(LEAST_NORMAL), width);
-    by = OF(in_columns)(by, width);
-    for (p = 0; p + LANES <= cells; p += step)
-        if (step == LANES)
-            OF(store)(out + p, OF(times)(OF(load)(out + p), least, by));
+    OF(vector) least = OF(in_order)(sum * OF(all)(LEAST_NORMAL), orders->column);
+    by = OF(in_order)(by, orders->column);
+    for (p = 0, n = 0; p + LANES <= cells; p += step)
+        if (few)
+            OF(store)(out + p, OF(times)(kept[n++], least, by));
         else
             OF(store_some)(out + p, taken, OF(times)(OF(load)(out + p), least, by));
     if (p < cells) {
         OF(mask) some = OF(first)(cells - p);
-        OF(store_some)(out + p, some, OF(times)(OF(load_some)(some, out + p), least, by));
+        OF(store_some)(out + p, some, OF(times)(few ? kept[n] : OF(load_some)(some, out + p), least, by));
     }
 }
 
-TARGET LODCORE_INLINE void OF(pull_narrow)(const CELL *y, const CELL *d, int64_t length, int64_t width, CELL *out)
+TARGET LODCORE_INLINE void OF(pull_narrow)(const CELL *y, const CELL *d, int64_t length, int64_t width,
+                                           const OF(orders) *orders, CELL *out)
 {
     int64_t cells = length * width, step = LANES - LANES % width, p;
     OF(vector) sum = OF(all)(0);
     OF(mask) row = OF(first)(width);
     for (p = 0; p < cells; p += width)
         sum += OF(load_some)(row, y + p) * OF(load_some)(row, d + p);
-    sum = OF(in_columns)(sum, width);
+    sum = OF(in_order)(sum, orders->column);
     for (p = 0; p + LANES <= cells; p += step)
         OF(store)(out + p, OF(one_nan)(OF(load)(y + p) * (OF(load)(d + p) - sum)));
     if (p < cells) {
@@ -349,11 +378,13 @@ static TARGET void OF(softmax_rows)(const CELL *x, const int64_t *offsets, int64
         OF(softmax_cells)(x, offsets, n_seqs, weights, out);
         return;
     }
-    if (2 * width <= LANES) {
+    if (width < LANES) {
+        OF(orders) orders;
+        OF(orders_of)(width, &orders);
         for (int64_t s = 0; s < n_seqs; s++) {
             int64_t first = offsets[s] * width, length = offsets[s + 1] - offsets[s];
             if (length > 0)
-                OF(softmax_narrow)(x + first, length, width, weights == NULL ? NULL : weights + s * width, out + first);
+                OF(softmax_narrow)(x + first, length, width, &orders, weights == NULL ? NULL : weights + s * width, out + first);
         }
         return;
     }
@@ -384,10 +415,12 @@ static TARGET void OF(pull_rows)(const CELL *y, const CELL *d, const int64_t *of
         return;
     }
     if (2 * width <= LANES) {
+        OF(orders) orders;
+        OF(orders_of)(width, &orders);
         for (int64_t s = 0; s < n_seqs; s++) {
             int64_t first = offsets[s] * width, length = offsets[s + 1] - offsets[s];
             if (length > 0)
-                OF(pull_narrow)(y + first, d + first, length, width, out + first);
+                OF(pull_narrow)(y + first, d + first, length, width, &orders, out + first);
         }
         return;
     }

@@ -292,39 +292,47 @@ TARGET LODCORE_INLINE OF(vector) OF(greatest_of_columns)(const CELL *x, int64_t 
     return OF(in_order)(top, orders->column);
 }
 
-/* Rows are added one after another; all else is done with as many rows as a vector holds, and the excess of a vector is
- * computed once more with the next ones. Up to KEPT vectors are not read from `out`: what was just stored is slow to
- * load with another beginning. */
+/* Sum exp(x - most) of the columns of a sequence, row after row; all else is done with as many rows as a vector holds,
+ * and the excess of a vector is computed once more with the next ones. The terms go to `kept` or to `out`, if they are
+ * not NULL. */
+TARGET LODCORE_INLINE OF(vector) OF(exp_narrow)(const CELL *x, int64_t cells, int64_t width, const OF(orders) *orders,
+                                                OF(vector) *kept, CELL *out, OF(vector) *most)
+{
+    int64_t step = orders->rows * width, p = 0;
+    OF(vector) top = OF(greatest_of_columns)(x, cells, step, orders), sum = OF(all)(0);
+    for (; p < cells; p += step) {
+        int whole = p + LANES <= cells, rows = whole ? orders->rows : (int)((cells - p) / width);
+        OF(mask) some = OF(first)(whole ? LANES : cells - p);
+        OF(vector) e = OF(exp)((whole ? OF(load)(x + p) : OF(load_some)(some, x + p)) - top);
+        if (kept != NULL)
+            *kept++ = e;
+        else if (out != NULL && whole)
+            OF(store)(out + p, e);
+        else if (out != NULL)
+            OF(store_some)(out + p, some, e);
+        for (int r = 0; r < rows; r++)
+            sum += OF(in_order)(e, orders->row[r]);
+        if (!whole)
+            break;
+    }
+    *most = top;
+    return sum;
+}
+
+/* Up to KEPT vectors are not read from `out`: what was just stored is slow to load with another beginning. */
 TARGET LODCORE_INLINE void OF(softmax_narrow)(const CELL *x, int64_t length, int64_t width, const OF(orders) *orders,
                                               const CELL *weights, CELL *out)
 {
     int64_t cells = length * width, step = orders->rows * width, p;
     int few = cells <= KEPT * step, n = 0;
-    OF(vector) top = OF(greatest_of_columns)(x, cells, step, orders), sum = OF(all)(0), kept[KEPT], e;
-    OF(mask) row = OF(first)(width), taken = OF(first)(step);
-    for (p = 0; p + LANES <= cells; p += step) {
-        e = OF(exp)(OF(load)(x + p) - top);
-        if (few)
-            kept[n++] = e;
-        else
-            OF(store)(out + p, e);
-        for (int r = 0; r < orders->rows; r++)
-            sum += OF(in_order)(e, orders->row[r]);
-    }
-    if (p < cells) {
-        OF(mask) some = OF(first)(cells - p);
-        e = OF(exp)(OF(load_some)(some, x + p) - top);
-        if (few)
-            kept[n] = e;
-        else
-            OF(store_some)(out + p, some, e);
-        for (int r = 0; r * width < cells - p; r++)
-            sum += OF(in_order)(e, orders->row[r]);
-    }
-    OF(vector) by = (weights == NULL ? OF(all)(1) : OF(load_some)(row, weights)) / sum;
+    OF(vector) kept[KEPT], most;
+    OF(vector) sum = few ? OF(exp_narrow)(x, cells, width, orders, kept, NULL, &most)
+                         : OF(exp_narrow)(x, cells, width, orders, NULL, out, &most);
+    OF(vector) by = (weights == NULL ? OF(all)(1) : OF(load_some)(OF(first)(width), weights)) / sum;
     OF(vector) least = OF(in_order)(sum * OF(all)(LEAST_NORMAL), orders->column);
+    OF(mask) taken = OF(first)(step);
     by = OF(in_order)(by, orders->column);
-    for (p = 0, n = 0; p + LANES <= cells; p += step)
+    for (p = 0; p + LANES <= cells; p += step)
         if (few)
             OF(store)(out + p, OF(times)(kept[n++], least, by));
         else
@@ -333,6 +341,17 @@ TARGET LODCORE_INLINE void OF(softmax_narrow)(const CELL *x, int64_t length, int
         OF(mask) some = OF(first)(cells - p);
         OF(store_some)(out + p, some, OF(times)(few ? kept[n] : OF(load_some)(some, out + p), least, by));
     }
+}
+
+TARGET LODCORE_INLINE void OF(log_sum_narrow)(const CELL *x, int64_t length, int64_t width, const OF(orders) *orders,
+                                              CELL *out)
+{
+    OF(vector) most, sum = OF(exp_narrow)(x, length * width, width, orders, NULL, NULL, &most);
+    CELL tops[LANES], totals[LANES];
+    OF(store)(tops, most);
+    OF(store)(totals, sum);
+    for (int64_t c = 0; c < width; c++)
+        out[c] = OF_CELL(log_of_sum)(tops[c], totals[c], x + c, length, width);
 }
 
 TARGET LODCORE_INLINE void OF(pull_narrow)(const CELL *y, const CELL *d, int64_t length, int64_t width,
@@ -399,6 +418,13 @@ static TARGET void OF(log_sum_rows)(const CELL *x, const int64_t *offsets, int64
 {
     if (width == 1) {
         OF(log_sum_cells)(x, offsets, n_seqs, out);
+        return;
+    }
+    if (width < LANES) {
+        OF(orders) orders;
+        OF(orders_of)(width, &orders);
+        for (int64_t s = 0; s < n_seqs; s++)
+            OF(log_sum_narrow)(x + offsets[s] * width, offsets[s + 1] - offsets[s], width, &orders, out + s * width);
         return;
     }
 #define BLOCK(count, full, some, columns) \

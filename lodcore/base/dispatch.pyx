@@ -445,6 +445,12 @@ cpdef object open_block():
     return None if found is None else (<OpenContext> found).block
 
 
+def open_operators():
+    """Return the list of operators that the Block which records in this thread has so far, or None."""
+    block = open_block()
+    return None if block is None else block.ops
+
+
 cdef object open_standing():
     """Return what the innermost open context has put into the context variable, or None."""
     found = BLOCK.get()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, TypeVar
 
-from lodcore.base.dispatch import open_block
+from lodcore.base.dispatch import open_operators
 
 __all__ = ["call_named", "described", "name_recorded", "named", "rename", "rename_for_caller", "without_any"]
 
@@ -38,15 +38,15 @@ def call_named(where: str, function: Callable[..., Any], /, *args: Any, **kwargs
     Traceback (most recent call last):
     ValueError: outer: x: is 0; 1 or more is needed
     """
-    block = open_block()
-    before = 0 if block is None else len(block.ops)
+    recorded = open_operators()
+    before = len(recorded or ())
     try:
         found = function(*args, **kwargs)
     except (TypeError, ValueError, IndexError) as error:
         rename(where, error)
         raise
-    if block is not None:
-        name_recorded(block.ops[before:], where)
+    if recorded is not None:
+        name_recorded(recorded[before:], where)
     return found
 
 
@@ -88,7 +88,7 @@ def named(function: F) -> F:
 
     @functools.wraps(function)
     def of_own_name(*args: Any, **kwargs: Any) -> Any:
-        if open_block() is not None:
+        if open_operators() is not None:
             return call_named(function.__name__, function, *args, **kwargs)
         try:
             return function(*args, **kwargs)

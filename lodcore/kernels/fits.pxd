@@ -309,8 +309,8 @@ cdef inline forced_void cut_in_order(
                     most = items_of(length, budget, max_items)
                 full = held >= most
             else:
-                after = used + length
-                full = (after > budget) | (held == max_items)
+                full = (length > budget - used) | (held == max_items)
+                after = 0 if full else used + length
             if full and held > 0:
                 batches += 1
                 out[batches] = at

@@ -11,7 +11,7 @@ import numpy as np
 
 from lodcore import ops
 from lodcore.base.caller import named_caller
-from lodcore.base.dispatch import Symbol, open_block
+from lodcore.base.dispatch import Symbol, open_operators
 from lodcore.base.dtypes import as_dtype
 from lodcore.base.keywords import no_level
 from lodcore.base.naming import call_named, name_recorded, rename
@@ -215,8 +215,8 @@ def array_function(self: Any, function: Any, types: Any, args: tuple[Any, ...], 
 
 def _called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the implementation of a NumPy function; errors name it, and an argument of which NumPy makes no array."""
-    block = open_block()
-    before = 0 if block is None else len(block.ops)
+    recorded = open_operators()
+    before = len(recorded or ())
     try:
         found = FUNCTIONS[function](*args, **kwargs)
     except (TypeError, ValueError, IndexError) as error:
@@ -232,8 +232,8 @@ def _called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
             if isinstance(given, (list, tuple)):
                 as_array(f"numpy.{name_of(function)}: {name}", given)
         raise
-    if block is not None:
-        name_recorded(block.ops[before:], f"numpy.{name_of(function)}")
+    if recorded is not None:
+        name_recorded(recorded[before:], f"numpy.{name_of(function)}")
     return found
 
 

@@ -28,7 +28,6 @@ Rows: TypeAlias = LoDTensor | Array
 Scalar: TypeAlias = np.number[Any]
 No: TypeAlias = Literal[False]
 DType: TypeAlias = npt.DTypeLike | None
-Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 PoolType: TypeAlias = Literal["sum", "mean", "sqrt", "max", "min", "first", "last"]
 
 class Arithmetic(Generic[T]):
@@ -338,12 +337,16 @@ class TypedMethods(TensorMethods, Generic[S]):
     def round(self, decimals: int = 0, out: None = None) -> LoDTensor[S]: ...
     @overload
     def astype(
-        self, dtype: type[T] | np.dtype[T], order: Any = "K", casting: Casting = "unsafe", subok: bool = True,
+        self,
+        dtype: type[T] | np.dtype[T],
+        order: Any = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
         copy: bool = True,
     ) -> LoDTensor[T]: ...
     @overload
     def astype(
-        self, dtype: npt.DTypeLike, order: Any = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True
+        self, dtype: npt.DTypeLike, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> LoDTensor: ...
     def copy(self) -> LoDTensor[S]: ...
     @overload

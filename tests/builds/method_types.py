@@ -78,7 +78,7 @@ def parameters_of(function, others):
         found += star if by_name else []
         star = [] if by_name else star
         text = f"{one.arg}: {kind}" if kind else one.arg
-        found.append(text if default is None else f"{text} = {ast.unparse(default)}")
+        found.append(text if default is None else f"{text} = {ast.unparse(default)}".replace("'", '"'))
     return found
 
 

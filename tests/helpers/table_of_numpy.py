@@ -65,6 +65,7 @@ CALLS = {
     "copy": (["x"], {"order": ["'C'"], "subok": ["True"]}),
     **dict.fromkeys(["zeros_like", "ones_like", "empty_like"], (["x"], LIKE)),
     "full_like": (["x, 3"], LIKE),
+    "astype": (["x, np.int8", "x, x.dtype"], {"copy": ["False"], "device": ["'cpu'"]}),
     "concatenate": (["[x, y]"], JOINED),
     "stack": (["[x, y]"], JOINED),
     "where": (["m", "m, x, z", "x, 1, y"], {}),

@@ -109,6 +109,11 @@ class TestTwins:
         arguments = int64(sizes), order, groups, budget, padded, max_items
         assert agree("packing.cut_batches", *arguments, out, seen=seen_bins) == -1
 
+    @pytest.mark.parametrize("padded", [False, True])
+    def test_cut_batches_of_items_whose_sum_is_no_int64(self, padded):
+        arguments = int64([2**62, 2**62]), int64([0, 1]), int64([0, 2])
+        assert agree("packing.cut_batches", *arguments, 2**62, padded, 2, unwritten(4), seen=seen_bins) == -1
+
     @pytest.mark.parametrize("wrong", [-1, 3, 2**62])
     def test_cut_batches_of_items_that_are_none(self, wrong):
         arguments = int64([1, 2, 3]), int64([2, wrong]), int64([0, 2])

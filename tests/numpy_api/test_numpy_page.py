@@ -407,6 +407,7 @@ SAME = [  # calls with the same result on values as on sequences
     ("round to tenths", lambda x: np.around(x * 1.23, 1)),
     ("where", lambda x: np.where(x > 1, x, 0)),
     ("zeros_like", lambda x: np.zeros_like(x)),
+    *([("astype", lambda x: np.astype(x, "i2"))] if hasattr(np, "astype") else []),
     ("ones_like", lambda x: np.ones_like(x, "i4")),
     ("full_like", lambda x: np.full_like(x, 7)),
     ("copy", lambda x: np.copy(x)),

@@ -67,9 +67,9 @@ def name_recorded(ops: Iterable[Any], where: str) -> None:
 def rename_for_caller(op: Any, error: BaseException) -> None:
     """Let the message of an error of a recorded operator begin with the name of the function that recorded it."""
     caller = getattr(op, "caller", None)
-    if caller is not None and isinstance(error, (TypeError, ValueError, IndexError)):
-        if not is_named(caller, str(error).partition(":")[0]):
-            rename(caller, error)
+    renamed = caller is not None and isinstance(error, (TypeError, ValueError, IndexError))
+    if renamed and not is_named(caller, str(error).partition(":")[0]):
+        rename(caller, error)
 
 
 def is_named(where: str, known: str) -> bool:

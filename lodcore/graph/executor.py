@@ -123,7 +123,7 @@ class Executor:
         prepared: PreparedRun = program.prepared[key]
         if not prepared.has_updates:
             return self._run(program, key, scope, wanted, fed)
-        with alone(scope.updating, WITHIN, CROSSED):  # a run in another thread begins with the parameters that this one leaves
+        with alone(scope.updating, WITHIN, CROSSED):  # a run in another thread begins with what this one leaves
             return self._run(program, key, scope, wanted, fed)
 
     def _run(

@@ -814,7 +814,7 @@ def test_a_run_that_updates_cannot_be_a_part_of_another_one():
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_runs_in_threads_that_would_wait_for_each_other_are_refused(count):
-    """Each of them runs a Program in the next one's Scope. The last to wait is refused; the others come to their ends."""
+    """Each runs a Program in the next one's Scope. The last to wait is refused; the others come to their ends."""
     inner, (total,) = counting("a")
     executors, ends = [Executor() for _ in range(count)], []
     all_began = threading.Barrier(count)

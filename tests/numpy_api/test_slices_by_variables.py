@@ -93,7 +93,7 @@ def test_an_assignment_by_a_variable_is_refused(key):
         x[slice(n, None) if key == slice(1, None) else slice(None, None, n) if type(key) is slice else n] = 0
         return weight
 
-    with pytest.raises(TypeError, match="^assignment: a Variable is recorded, and cannot be written into a tensor"):
+    with pytest.raises(TypeError, match=r"^assignment: a Variable is recorded, and cannot be written into a tensor"):
         lodcore.vjp(written, np.int64(2), np.ones(2))
 
 

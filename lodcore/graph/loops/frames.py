@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore import ops
 from lodcore.base.contexts import held
 from lodcore.errors import GraphError
 from lodcore.graph import engine
@@ -26,7 +27,6 @@ from lodcore.graph.scope import LOOKING, Look, Record, Scope
 from lodcore.graph.variable import Variable
 from lodcore.operators.registry import OPS
 from lodcore.operators.roles import NO_ELEMENTS, spec_of
-from lodcore import ops
 from lodcore.ops.arrays.tensor_arrays import element_spec
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray

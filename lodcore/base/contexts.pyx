@@ -177,7 +177,7 @@ AWAITED: dict = {}  # for each thread that waits in `alone`, the lock that it wa
 
 @cython.no_gc_clear
 cdef class alone(held):
-    """A context that holds a lock, and can neither be entered within itself nor wait for a thread that waits for this one.
+    """A context that holds a lock, cannot be entered within itself, and waits for no thread that waits for this one.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from lodcore.ops.index.index_values import index_values
 from lodcore.ops.move.expand import sequence_reverse
 from lodcore.ops.move.gather import gather_sequences
 from lodcore.ops.move.lod_data import num_rows
-from lodcore.ops.move.position import insert_level
+from lodcore.ops.move.position import drop_level, insert_level
 from lodcore.ops.move.ranges import arange
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.tensors import fast_paths, lod_body, lod_tensor_body
@@ -34,6 +34,7 @@ from lodcore.tensors.lod_tensor_body import LoDTensorBody  # isinstance(x, LoDTe
 __all__ = ["getitem", "read_only", "setitem"]
 
 ALL = slice(None)
+SMALL = 4096  # values that are taken sooner than it is found out which are needed
 
 #: The reason why values cannot be written, and the remedy.
 READ_ONLY = (
@@ -176,19 +177,56 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
     keys = _expanded(given, x.ndim)
     group = Group(keys if isinstance(x, Symbol) else _numbered(x, keys))
     at = 0
+    paired = _elements(x, group)
+    if paired is not None:
+        x, at = paired, 1
     for j, one in enumerate(group.keys):
+        if paired is not None and j < 2:
+            group.meet(j, j, is_vector(one))
+            continue
         levels = _levels(x)
         if not levels or at > levels:
             return _values(x, at - levels, group.keys[j:], group, j)
-        paired = group.axis is not None
         if group.has(one):
+            is_paired = group.axis is not None
             group.meet(j, at, is_vector(one))
-            if paired:
+            if is_paired:
                 x = pick_along(x, group.entries(x, one, at - 2), at)
                 continue
         x, passed = _along(x, one, at)
         at += passed
     return x
+
+
+def _elements(x: Any, group: Group) -> Any:
+    """Return x[I, J] of a vector I, and a number or vector J, without the other elements of these sequences.
+
+    None for other keys, for Variables, for a few small sequences, and where an entry is out of bounds, which is told by
+    what takes whole sequences.
+    """
+    if isinstance(x, Symbol) or len(group.keys) < 2 or not _levels(x):
+        return None
+    index, place = group.keys[:2]
+    if not _is_integers(index) or not (type(place) is int or _is_integers(place)):
+        return None
+    if len(index) * x.values.size <= SMALL:
+        return None
+    size, offsets = len(x), x.lod.offsets(0)
+    if not size or ((index < -size) | (index >= size)).any() or np.size(place) not in (1, len(index)):
+        return None
+    index = index.astype(np.int64) % size
+    starts = offsets[index]
+    lengths = offsets[index + 1] - starts
+    place = np.asarray(place)
+    if ((place < -lengths) | (place >= lengths)).any():
+        return None
+    place = place.astype(np.int64)
+    places = starts + np.where(place < 0, place + lengths, place)
+    return x.values.take(places, 0) if x.num_levels == 1 else gather_sequences(drop_level(x, 0), places)
+
+
+def _is_integers(key: Any) -> bool:
+    return isinstance(key, np.ndarray) and key.ndim == 1 and key.dtype.kind in "iu"
 
 
 def _array_of_lists(key: list[Any]) -> Any:

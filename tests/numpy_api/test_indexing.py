@@ -1,6 +1,7 @@
 """Indexing compared with nested lists; assignment; Variables."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from lodcore.graph import Executor, Program, data, while_loop
 from lodcore.tensors import lod_body
 from reference import indexing as oracle
 from tests.helpers.agree import same
-from tests.helpers.draw import int64, lods, odd_forms, read_only
+from tests.helpers.draw import at_most, int64, lods, odd_forms, read_only
 from tests.helpers.tables import for_each
 from tests.samples.common import SEEDS
 
@@ -522,3 +523,38 @@ def test_what_no_number_equals_is_not_in_a_tensor():
     for other in (4, "a", np.str_("a"), None, {}, object()):
         assert other not in x
         assert other not in x.values.tolist()
+
+
+@pytest.mark.parametrize("place", [0, -1, "each"])
+def test_elements_of_long_sequences_are_taken_without_the_others(place):
+    """3,000 copies of the sequences would take gigabytes."""
+    lengths, index = np.array([200_000, 100_000]), np.arange(3000) % 2
+    x = LoDTensor.from_lengths(np.arange(300_000), lengths)
+    places = np.arange(3000) * 7 if place == "each" else place
+    tracemalloc.start()
+    found = x[index, places]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    starts, stops = np.array([0, 200_000])[index], np.array([200_000, 300_000])[index]
+    np.testing.assert_array_equal(found, stops - 1 if place == -1 else starts + places)
+    assert peak < 2**22
+
+
+@at_most(200)
+@given(lods(), st.data())
+def test_elements_are_the_same_whether_the_others_are_taken_or_not(lod, draw):
+    row_shape = draw.draw(st.sampled_from([(), (2,), (2, 3)]))
+    x = LoDTensor(np.arange(lod.num_rows * int(np.prod(row_shape))).reshape(lod.num_rows, *row_shape), lod)
+    count = draw.draw(st.integers(0, 4))
+    vectors = st.lists(st.integers(-3, 2), min_size=count, max_size=count).map(lambda found: np.array(found, "i2"))
+    keys = draw.draw(vectors), *draw.draw(st.lists(vectors | st.integers(-2, 2) | st.just(slice(1)), max_size=2))
+    found = []
+    for small in (-1, 2**62):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("lodcore.numpy_api.indexing.SMALL", small)
+            try:
+                one = x[keys]
+                found.append((type(one), one.dtype, one.shape, one.tolist()))
+            except (IndexError, TypeError) as error:
+                found.append((type(error), str(error)))
+    assert found[0] == found[1]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import Symbol
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError
+from lodcore.operators.operands import known_value
 from lodcore.ops import cast, mean, minus, mul
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -72,7 +72,7 @@ def binary_cross_entropy(logits: Any, labels: Any) -> Any:
     DTypeError, ShapeError, LoDError
         If logits are not floating-point numbers, or labels no real ones or do not align with them.
     ValueError
-        If a label is out of 0 .. 1.
+        If a label is out of 0 .. 1; not checked where only a run knows the labels.
 
     Examples
     --------
@@ -83,8 +83,9 @@ def binary_cross_entropy(logits: Any, labels: Any) -> Any:
     """
     where = "binary_cross_entropy"
     logits, labels = _operands(where, logits, labels, "labels")
-    if not isinstance(labels, Symbol):
-        values = labels.values if isinstance(labels, LoDTensor) else np.asarray(labels)
+    known = known_value(labels)
+    if known is not None:
+        values = known.values if isinstance(known, LoDTensor) else np.asarray(known)
         within = (values >= 0) & (values <= 1)
         if not within.all():
             raise ValueError(f"{where}: labels: is {values[~within][0]}; 0 .. 1 is needed")

@@ -11,6 +11,8 @@ from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.numpy_api.dense import ALL, DENSE, at_axis, axis_in, call, dense_of, flat, integers, on_dense
 from lodcore.numpy_api.protocols import concatenate
+from lodcore.numpy_api.sorting import MOST_DIFFERENCES
+from lodcore.ops.reduce.axes import in_dtype
 from lodcore.ops.reduce.nans import fill_nan
 from lodcore.ops.reduce.quantiles import as_chances
 
@@ -122,6 +124,12 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
             if None not in (weights.shape[0], x.shape[at]) and weights.shape[0] != x.shape[at]:
                 raise ShapeError(f"numpy.average: weights: are {weights.shape[0]}; axis {at} has length {x.shape[at]}")
             weights = ops.index_values(weights, [ALL if one == at else None for one in range(x.ndim)])
+        elif weights.ndim != x.ndim or any(
+            None not in pair and pair[0] != pair[1] for pair in zip(weights.shape, x.shape, strict=True)
+        ):
+            raise ShapeError(
+                f"numpy.average: weights: have shape {weights.shape}; that of a, {x.shape}, or a vector is needed"
+            )
     return ops.average(x, axis, weights, returned, keepdims=keepdims is not np._NoValue and bool(keepdims))
 
 
@@ -135,7 +143,8 @@ def _accumulated(name: str, rule: str, nan: float | None) -> Any:
             raise TypeError(f"numpy.{name}: out: is not supported where it is recorded")
         x, at = _at(name, a, axis)
         x = fill_nan(x, nan) if nan is not None and x.dtype.kind == "f" else x
-        return call([x if dtype is None else ops.cast(x, dtype)], rule, axis=at)
+        found = call([x if dtype is None else ops.cast(x, dtype)], rule, axis=at)
+        return found if dtype is None else in_dtype(found, dtype)
 
     on_dense(getattr(np, name))(accumulated)
     return accumulated
@@ -197,7 +206,10 @@ def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
         parts = [_joined_to(x, prepend, at), x, _joined_to(x, append, at)]
         parts = [part for part in parts if part is not None]
         x = concatenate(parts, at) if len(parts) > 1 else x
-    for _ in range(times):
+    size = x.shape[at]
+    if size is None and times > MOST_DIFFERENCES:
+        raise ValueError(f"numpy.diff: n: is {n}; up to {MOST_DIFFERENCES} where only a run knows the lengths")
+    for _ in range(times if size is None else min(times, size)):
         later, earlier = at_axis(x, at, slice(1, None)), at_axis(x, at, slice(None, -1))
         x = ops.not_equal(later, earlier) if x.dtype.kind == "b" else ops.minus(later, earlier)
     return x
@@ -224,6 +236,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Compute differences in the middle, and one-sided ones at the ends, along axes."""
     x = dense_of("gradient", f)
+    x = ops.cast(x, np.float64) if x.dtype.kind in "iu" else x
     given = range(x.ndim) if axis is None else axis if isinstance(axis, (list, tuple)) else (axis,)
     axes = [axis_in("gradient", one, x.ndim) for one in given]
     steps = list(varargs) if len(varargs) == len(axes) else list(varargs or (1.0,)) * len(axes)

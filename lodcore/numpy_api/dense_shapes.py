@@ -99,7 +99,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     if all(x.shape[at] == 1 for at in places):
         return ops.index_values(x, [0 if at in places else ALL for at in range(x.ndim)])
     kept = tuple([size for at, size in enumerate(x.shape) if at not in places])
-    if None in kept:
+    if None in kept[0 in places :][1:] or (0 in places and None in kept):
         raise ShapeError(f"numpy.squeeze: axis: is {axis}; the lengths of two axes are known only when it runs")
     return reshape(x, kept)
 
@@ -192,10 +192,17 @@ for _count in (1, 2, 3):
 
 @on_dense(np.broadcast_to)
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
-    """Broadcast to a shape."""
+    """Broadcast to a shape; None keeps the length of an axis of the array that is known only when it runs."""
     x = dense_of("broadcast_to", array)
     sizes = shape if isinstance(shape, (list, tuple)) else (shape,)
     taken = tuple([None if size is None else integers("broadcast_to", "shape", size) for size in sizes])
+    axes = [-1] * (len(taken) - x.ndim) + [*x.shape]
+    for at, (size, have) in enumerate(zip(taken, axes, strict=False)):
+        if size is None and have is not None:
+            raise ShapeError(
+                f"numpy.broadcast_to: shape: is {taken}; the length of axis {at} is known only when it runs, and x has "
+                f"shape {x.shape}"
+            )
     return call([x], "broadcast_to", shape=taken)
 
 

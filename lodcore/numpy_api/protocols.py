@@ -72,6 +72,7 @@ REDUCING: dict[np.ufunc, Callable[..., Any]] = {
     np.logical_and: ops.all,
     np.logical_or: ops.any,
 }
+LOGICAL = (np.logical_and, np.logical_or)
 #: Ufuncs whose `reduce` combines bits.
 BITS: dict[Any, Any] = {np.bitwise_and: "and", np.bitwise_or: "or", np.bitwise_xor: "xor"}
 
@@ -101,6 +102,8 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         if ufunc.nout == 1 and ufunc.signature is None:
             return ops.elementwise(list(inputs), ufunc)
         return _several(ufunc, inputs)
+    if method == "reduce" and ufunc in LOGICAL and kwargs.get("dtype") in (bool, np.bool_, np.dtype(bool)):
+        kwargs = {name: given for name, given in kwargs.items() if name != "dtype"}  # which NumPy's methods give
     if method == "reduce" and ufunc in REDUCING:
         return REDUCING[ufunc](*inputs, **{"axis": 0, **_without_defaults(kwargs)})
     if method == "reduce" and ufunc in BITS:

@@ -9,13 +9,14 @@ import numpy as np
 from lodcore import ops
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_size, check_size
-from lodcore.errors import LoDError, ShapeError
+from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, concatenate, expand_dims, refuse_symbols, stands_for
 from lodcore.operators.roles import as_batches
 from lodcore.ops.move.position import by_position
 from lodcore.ops.move.values import reshape_rows, transpose_rows
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.ops.reduce.reduce_values import axes_of
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["FUNCTIONS"]
 
@@ -79,7 +80,7 @@ def stack(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, ca
 def tile(A: Any, reps: Any) -> Any:
     """Join copies of a tensor along its axes."""
     x = tensor_of("tile", A)
-    given = tuple(reps) if isinstance(reps, (list, tuple, np.ndarray)) else (reps,)
+    given = tuple(np.atleast_1d(reps)) if isinstance(reps, (list, tuple, np.ndarray)) else (reps,)
     numbers = [number for number in map(as_size, given) if number is not None]
     if len(given) > x.ndim or len(numbers) < len(given):
         raise ShapeError(f"tile: reps: is {reps!r}; up to {x.ndim} numbers of 0 or more are needed")
@@ -105,16 +106,22 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     x = tensor_of("repeat", a)
     if axis is None:
         return ops.rows(ops.sequence_repeat(_one_batch(_flat(x)), repeats))
-    return _moved(x, repeats, axis_of("repeat", axis, x.ndim), ops.sequence_repeat, np.repeat)
+    return _moved("repeat: repeats", x, repeats, axis_of("repeat", axis, x.ndim), ops.sequence_repeat, np.repeat)
 
 
-def _moved(x: Any, by: Any, at: int, of_sequences: Any, of_rows: Any) -> Any:
-    """Repeat or roll along an axis: of the batch, of levels, or of rows."""
+def _moved(where: str, x: Any, by: Any, at: int, of_sequences: Any, of_rows: Any) -> Any:
+    """Repeat or roll along an axis: of the batch, of levels, or of rows; `where` names the numbers."""
     if at == 0:
         return ops.drop_level(of_sequences(_one_batch(x), by, 0), 0)
     if at <= _levels(x):
         return of_sequences(x, by, at - 1)
-    return _of_rows(x, at, of_rows(np.arange(x.shape[at]), by))
+    size = x.shape[at]
+    if size is None:
+        raise ShapeError(f"numpy.{where.partition(':')[0]}: axis: is {at}, whose length only a run knows")
+    numbers = np.asarray(by) if isinstance(by, (int, np.integer, list, tuple, np.ndarray)) else np.empty(0)
+    if numbers.dtype.kind not in "iu" or numbers.ndim > 1 or numbers.size not in (1, size):
+        raise DTypeError(f"numpy.{where}: is {by!r}; an integer, or one for each of {size} places, is needed")
+    return _of_rows(x, at, of_rows(np.arange(size), numbers))
 
 
 @stands_for(np.roll)
@@ -125,9 +132,11 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         if x.ndim > _levels(x) + 1:
             raise TypeError("numpy.roll: axis: is None; it is needed where rows have axes")
         return ops.with_values(x, ops.rows(ops.sequence_roll(_one_batch(ops.rows(x)), shift)))
+    if isinstance(shift, (Symbol, LoDTensor)) and isinstance(axis, int):  # known to a run, or one for each sequence
+        return _moved("roll: shift", x, shift, axis_of("roll", axis, x.ndim), ops.sequence_roll, np.roll)
     shifts, axes = np.broadcast_arrays(shift, axis)
     for by, one in zip(shifts.ravel().tolist(), axes.ravel().tolist(), strict=True):
-        x = _moved(x, by, axis_of("roll", one, x.ndim), ops.sequence_roll, np.roll)
+        x = _moved("roll: shift", x, by, axis_of("roll", one, x.ndim), ops.sequence_roll, np.roll)
     return x
 
 
@@ -147,7 +156,10 @@ def squeeze(a: Any, axis: Any = None) -> Any:
         if at > _levels(x) or not _levels(x):  # without its level, a sequence is an axis of rows
             if x.shape[at] not in (1, None):
                 raise ShapeError(f"squeeze: axis: is {at}, of length {x.shape[at]}; length 1 is needed")
-            x = _of_rows(x, at, 0)
+            kept = x.shape[_levels(x) + 1 : at] + x.shape[at + 1 :]
+            if x.shape[at] is None and None in kept:
+                raise ShapeError(f"squeeze: axis: is {axis}; the lengths of two axes are known only when it runs")
+            x = _of_rows(x, at, 0) if x.shape[at] == 1 else ops.reshape_rows(x, kept)
             continue
         refuse_symbols("squeeze", (x,))
         lengths = np.array([len(x)]) if at == 0 else x.lod.lengths(at - 1)

@@ -7,22 +7,24 @@ from typing import Any
 import numpy as np
 
 from lodcore import ops
-from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
 from lodcore.errors import LoDError
 from lodcore.numpy_api.indexing import getitem
 from lodcore.numpy_api.protocols import accumulate, axis_of, concatenate, refuse_symbols, stands_for
 from lodcore.operators.alignment import shared
 from lodcore.operators.arguments import integer_of
-from lodcore.operators.operands import rows_of
+from lodcore.operators.operands import check_equal, known_value, rows_of
 from lodcore.ops.index.index import pick_along, take_nested
 from lodcore.ops.move.along import argsort_along, sort_along
 from lodcore.ops.reduce import nans, quantiles
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.ops.reduce.reduce_values import brought_last
 from lodcore.tensors import lod_body, lod_tensor_body
+from lodcore.tensors.lod_tensor import LoDTensor
 
-__all__ = ["argsort", "cumprod"]
+__all__ = ["MOST_DIFFERENCES", "argsort", "cumprod"]
+
+MOST_DIFFERENCES = 1000  # of differences, each of which is an operator where only a run knows when nothing is left
 
 for _name in ("nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanargmax", "nanargmin"):
     stands_for(getattr(np, _name))(getattr(nans, _name))
@@ -228,7 +230,8 @@ def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
     at, levels = _from_last("diff", x, axis)
     if at > 0 or not levels:
         refuse_symbols("diff", (x, prepend, append))
-        return shared("diff", lambda values: np.diff(values, n, at, prepend, append), x)
+        before, after = (_ends_of_rows(name, x, one) for name, one in (("prepend", prepend), ("append", append)))
+        return shared("diff", lambda values: np.diff(values, n, at, before, after), x)
     joined = _joined_to if at == 0 else _given
     around = [joined(x, prepend), x, joined(x, append)] if n else [x]  # as in NumPy, nothing is joined if n is 0
     parts = [part for part in around if part is not None]
@@ -236,11 +239,22 @@ def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
     return ops.sequence_diff(x, n) if at == 0 else _diff_along(x, n, levels + at)
 
 
+def _ends_of_rows(name: str, x: LoDTensor, given: Any) -> Any:
+    """Return what is joined to an axis of rows: for a LoDTensor, which must have the structure of x, its rows."""
+    if not isinstance(given, LoDTensor):
+        return given
+    check_equal("numpy.diff", x.lod, given.lod, name)
+    return given.values
+
+
 def _diff_along(x: Any, n: Any, axis: int) -> Any:
     """Subtract the previous sequence from each sequence along an axis; they must be equally long."""
     different = ops.not_equal if x.dtype.kind == "b" else ops.minus
     front, times = [slice(None)] * axis, integer_of("numpy.diff: n", n, 0)
-    for _ in range(times if isinstance(x, Symbol) else min(times, x.lod.num_sequences(axis) + 1)):
+    known = known_value(x)
+    if known is None and times > MOST_DIFFERENCES:
+        raise ValueError(f"numpy.diff: n: is {n}; up to {MOST_DIFFERENCES} where only a run knows the lengths")
+    for _ in range(times if known is None else min(times, known.lod.num_sequences(axis) + 1)):
         after, before = (getitem(x, (*front, part)) for part in (slice(1, None), slice(None, -1)))
         try:
             x = different(after, before)

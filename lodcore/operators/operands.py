@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.operators.arguments import WEAK, dense_of
 from lodcore.tensors import lod_body, lod_tensor_body
@@ -45,6 +46,11 @@ NAMES = {
 
 #: The usual types of operands without a LoD.
 NUMBER_TYPES = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_))
+
+
+def known_value(x: Any) -> Any:
+    """Return the value of a Variable, None where only a run knows it; anything else as it is."""
+    return getattr(x.current(), "held", None) if isinstance(x, Symbol) else x  # type: ignore[attr-defined]
 
 
 def input_of(op: Any, name: Any) -> Any:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import GraphError, LoDTensor, ShapeError, TensorArray, ops, vjp
+from lodcore import DTypeError, GraphError, LoDError, LoDTensor, ShapeError, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, VarArray, append_backward, data, while_loop
 from tests.helpers.tables import for_each
 from tests.helpers.texts_in_every_way import check, every_way
@@ -113,3 +113,148 @@ def test_operators_that_the_refusals_name_work():
 
 def test_numbers_of_variables_with_values_index_arrays_and_lists():
     assert vjp(lambda x: x * [10.0, 20.0][lodcore.num_rows(x) - 1], np.ones(2))[0].tolist() == [20, 20]
+
+
+# -- lengths and values that only a run knows --------------------------------------------------------------------------
+
+BATCH = LoDTensor.from_lengths(np.arange(6.0).reshape(3, 2), [2, 1])
+KEYS = np.array([2, 3, 2])
+
+
+def ran(function, given, *specs):
+    """Record a function of data with these Specs, and run it."""
+    with Program() as program:
+        result = function(*[data(f"x{j}", *spec) for j, spec in enumerate(specs)])
+    results = list(result) if isinstance(result, tuple) else [result]
+    return Executor().run(program, {f"x{j}": x for j, x in enumerate(given)}, results)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("axis", [2, -1])
+def test_an_axis_of_rows_that_is_squeezed_has_length_1(axis, wide):
+    x = BATCH if wide else BATCH[:, :, :1]
+    spec = (None, None), "f8", 1
+    if wide:
+        with pytest.raises(ShapeError, match=r"squeeze"):
+            ran(lambda a: np.squeeze(a, axis), [x], spec)
+    else:
+        (found,) = ran(lambda a: np.squeeze(a, axis), [x], spec)
+        assert found.equals(np.squeeze(x, axis))
+
+
+def test_a_dense_axis_that_is_squeezed_has_length_1():
+    (found,) = ran(lambda a: np.squeeze(a, 1), [np.ones((3, 1))], ((None, None), "f8"))
+    np.testing.assert_array_equal(found, np.ones(3))
+    with pytest.raises(ShapeError, match=r"numpy.squeeze"):
+        ran(lambda a: np.squeeze(a, 1), [np.ones((3, 2))], ((None, None), "f8"))
+    with pytest.raises(ShapeError, match=r"numpy.squeeze: axis: is 0; the lengths of two axes are known only when it"):
+        ran(lambda a: np.squeeze(a, 0), [np.ones((1, 2))], ((None, None), "f8"))
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (1, 2), (0, 2)])
+def test_an_array_is_broadcast_to_a_length_that_it_has(shape):
+    x = np.ones(shape)
+    (found,) = ran(lambda a: np.broadcast_to(a, (3, *a.shape)), [x], ((None, 2), "f8"))
+    assert found.shape == (3, *shape)
+    for other in (((2,), "f8"), ((1, 2), "f8"), ((), "f8")):
+        with pytest.raises(
+            ShapeError, match=r"numpy.broadcast_to: shape: is \(None, 2\); the length of axis 0 is known"
+        ):
+            ran(lambda a, b: np.broadcast_to(b, a.shape), [x, np.ones(other[0])], ((None, 2), "f8"), other)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+@pytest.mark.parametrize("num_levels", [0, 1])
+def test_columns_have_as_many_rows_as_there_are_keys(num_levels, count):
+    column = lodcore.array([[1.0], [], [2.0, 3.0], [4.0]])[:count] if num_levels else np.arange(float(count))
+    calls = [
+        lambda k, c: lodcore.group_by(k, c),
+        lambda k, c: lodcore.implode(k, c),
+        lambda k, c: lodcore.join_by_key(c, c, k, k),
+    ]
+    for call in calls:
+        if count == 3:
+            wanted = call(KEYS, column)
+            found = ran(call, [KEYS, column], ((None,), "i8"), ((None,), "f8", num_levels))
+            for one, other in zip(found, wanted, strict=True):
+                assert one.tolist() == other.tolist()
+            continue
+        for specs in ([((None,), "i8"), ((None,), "f8", num_levels)], [((3,), "i8"), ((None,), "f8", num_levels)]):
+            with pytest.raises((LoDError, ShapeError)):
+                ran(call, [KEYS, column], *specs)
+        with pytest.raises(ShapeError, match=rf"column 0: has {count} rows; there are 3 keys"):
+            lodcore.vjp(call, KEYS, column)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: lodcore.join_asof(x, x, x),
+        lambda x: lodcore.windows_around(x, 1, 1, x),
+        lambda x: lodcore.nn.binary_cross_entropy(x, x),
+    ],
+)
+def test_values_under_vjp_are_checked(call):
+    x = lodcore.array([[3.0, 1.0, 2.0]])
+    with pytest.raises(ValueError, match=r"below the row before it|0 .. 1 is needed") as at_once:
+        call(x)
+    with pytest.raises(ValueError, match=r"below the row before it|0 .. 1 is needed") as recorded:
+        lodcore.vjp(call, x)
+    assert str(recorded.value) == str(at_once.value)
+
+
+def test_an_initial_value_that_a_run_knows_does_not_change_the_dtype():
+    for dtype in ("f4", "i8", "u8"):
+        x = lodcore.array([[1, 2], [3]]).astype(dtype)
+        found = lodcore.vjp(lambda x, first: x.sum(axis=1, initial=first), x, np.array(2))[0]
+        assert found.dtype == x.sum(axis=1, initial=2).dtype
+        np.testing.assert_array_equal(found, [5, 5])
+    with pytest.raises(DTypeError, match="sum: initial: has dtype float64; int64 cannot hold it"):
+        lodcore.vjp(lambda x, first: x.sum(axis=1, initial=first), x.astype(int), np.array(2.5))
+
+
+def test_a_mask_without_axes_adds_one():
+    with Program() as program:
+        x, e = data("x", (None,), "f8"), data("e", (), "f8")
+        chosen = x[e > 0]
+        total = chosen.sum(axis=1)
+    assert chosen.spec.shape == (None, None)
+    for e, wanted in ((1.0, [3.0]), (-1.0, [])):
+        found = Executor().run(program, {"x": np.ones(3), "e": np.float64(e)}, [total])
+        np.testing.assert_array_equal(found[0], wanted)
+
+
+@pytest.mark.parametrize(
+    "x", [np.arange(3.0), lodcore.array([[[1.0, 2.0], [3.0, 4.0]]]), lodcore.array([[1.0], [2.0]])]
+)
+@pytest.mark.parametrize("axis", [0, -2, -1])
+def test_many_differences_leave_nothing(x, axis):
+    if x.ndim < -axis:
+        return
+    wanted = np.diff(x, n=10, axis=axis)
+    found = lodcore.vjp(lambda x: np.diff(x, n=10**9, axis=axis), x)[0]
+    assert found.tolist() == wanted.tolist()
+
+
+def test_many_differences_of_unknown_lengths_are_refused():
+    for spec, axis in ((((None,), "f8"), 0), (((None,), "f8", 2), 1)):
+        with Program():
+            x = data("x", *spec)
+            with pytest.raises(ValueError, match=r"numpy.diff: n: is 1001; up to 1000"):
+                np.diff(x, n=1001, axis=axis)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        np.gradient,
+        *[lambda x, to=to: np.cumsum(x, dtype=to) for to in ("i1", bool, "f4")],
+        lambda x: np.cumprod(x, dtype="u1"),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["u1", "i8", "f8"])
+def test_recorded_functions_of_dense_arrays_have_the_values_and_dtypes_of_numpy(call, dtype):
+    x = np.array([2, 104, 1, 100]).astype(dtype)
+    found = lodcore.vjp(call, x)[0]
+    assert found.dtype == call(x).dtype
+    np.testing.assert_array_equal(found, call(x))

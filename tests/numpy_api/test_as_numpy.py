@@ -318,6 +318,11 @@ def test_promised_functions_of_the_page_are_not_refused(dtype):
         ("y.astype('i1', casting='safe')", lodcore.DTypeError, "astype: dtype: is int8; 'safe' casting does not"),
         ("y.astype('i1', casting='x')", ValueError, "astype: casting: is 'x': casting must be one of"),
         ("y.astype('i1', x=1)", TypeError, r"LoDTensor.astype\(\) got an unexpected keyword argument 'x'"),
+        ("np.roll(y[..., None], None, axis=2)", lodcore.DTypeError, "^numpy.roll: shift: is None; an integer"),
+        ("np.roll(y[..., None], y, axis=2)", lodcore.DTypeError, "^numpy.roll: shift: is LoDTensor"),
+        ("np.repeat(y[..., None], [], axis=2)", lodcore.DTypeError, r"^numpy.repeat: repeats: is \[\]; an integer"),
+        ("np.diff(y[..., None], axis=2, prepend=y[:1])", lodcore.LoDError, "^numpy.diff: prepend: has 1 sequences"),
+        ("np.array([True, False]).any(where=y > 1)", lodcore.ShapeError, "^where: x: has length 2 on axis 1"),
         ("y.round(400)", lodcore.DTypeError, "round: decimals: is 400"),
         ("y.round(1.5)", lodcore.DTypeError, "round: decimals: is 1.5"),
         ("np.isclose(y, y, y)", TypeError, "numpy.isclose: argument 2: is a LoDTensor; a number or an array is needed"),
@@ -346,6 +351,13 @@ def test_wrong_expressions_are_refused(text, error, says):
     }
     with pytest.raises(error, match=says):
         eval(text, names)
+
+
+def test_rows_are_joined_to_rows_before_differences():
+    x = LoDTensor.from_lengths(np.arange(6.0).reshape(3, 2) ** 2, [2, 1])
+    found = np.diff(x, axis=2, prepend=x, append=0.0)
+    np.testing.assert_array_equal(found.values, np.diff(x.values, axis=1, prepend=x.values, append=0.0))
+    assert np.tile(x, np.array(2)).equals(np.tile(x, 2))
 
 
 def test_astype_without_copy_returns_what_has_the_dtype():

@@ -36,14 +36,15 @@ def _vjp_transposed(given: RuleInputs, x: Array, axes: tuple[int, ...]) -> Array
     return np.transpose(given.d, np.argsort(axes))
 
 
-def _sizes(shape: Any, first: Any) -> tuple[Any, ...]:
-    """Replace None, which stands for the length of the first axis of x."""
-    return tuple([first if size is None else size for size in shape])
+def _sizes(shape: Any, given: Any) -> tuple[Any, ...]:
+    """Replace None, which stands for the length of that axis of x."""
+    axes = [None] * (len(shape) - len(given)) + [*given]
+    return tuple([have if size is None else size for size, have in zip(shape, axes, strict=False)])
 
 
 def _spread(x: Spec, shape: Shape) -> Spec:
     where = "numpy.broadcast_to"
-    wanted = _sizes(shape, x.shape[0] if x.shape else None)
+    wanted = _sizes(shape, x.shape)
     if len(shape) < len(x.shape) or any(
         size not in (1, None, have) for size, have in zip(x.shape[::-1], wanted[::-1], strict=False) if have is not None
     ):
@@ -251,7 +252,7 @@ def _vjp_along_axis(given: RuleInputs, x: Array, indices: Array, axis: int) -> t
 RULES = {
     "transpose": NumpyRule(np.transpose, _transposed, _vjp_transposed),
     "broadcast_to": NumpyRule(
-        lambda x, shape: np.broadcast_to(x, _sizes(shape, len(x) if x.ndim else 1)),
+        lambda x, shape: np.broadcast_to(x, _sizes(shape, x.shape)),
         _spread,
         lambda given, x, shape: unbroadcast(given.d, x.shape),
     ),

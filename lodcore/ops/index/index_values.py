@@ -180,7 +180,7 @@ def _index_shape(shape: Shape, keys: list[Any]) -> Shape:
 
 
 def _is_array(key: Any) -> bool:
-    return isinstance(key, (Spec, np.ndarray)) and len(key.shape) > 0
+    return isinstance(key, (Spec, np.ndarray)) and (len(key.shape) > 0 or _is_mask(key))
 
 
 def _is_mask(key: Any) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.dispatch import Symbol
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import choice_of, dense_of
@@ -17,9 +18,13 @@ from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense
 from lodcore.ops.elementwise.convert import rows
+from lodcore.ops.move.arrange import sequence_unflatten
 from lodcore.ops.move.expand import sequence_expand_as
 from lodcore.ops.move.gather import gather_nested
+from lodcore.ops.move.lod_data import num_rows
+from lodcore.ops.move.position import drop_level, insert_level
 from lodcore.ops.move.structure import lod_reset
+from lodcore.ops.move.values import reshape
 from lodcore.ops.order.keys import check_keys, is_several, keys_of, listed, numbered, records_of_keys, sorting_of
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -173,11 +178,23 @@ def _joint_key(given: Any) -> Array:
 
 
 def _column(where: str, j: int, key: Any, column: Any) -> Any:
-    """Return a column, whose length, if known, must be that of the keys."""
-    counts = [len(x) if isinstance(x, (list, tuple, np.ndarray, LoDTensor)) else None for x in (key, column)]
-    if None not in counts and counts[0] != counts[1]:
-        raise ShapeError(f"{where}: column {j}: has {counts[1]} rows; there are {counts[0]} keys")
-    return column
+    """Return a column whose length is that of the keys; what is not known where it is recorded is checked by a run."""
+    counts = [_count(key), _count(column)]
+    if None not in counts:
+        if counts[0] != counts[1]:
+            raise ShapeError(f"{where}: column {j}: has {counts[1]} rows; there are {counts[0]} keys")
+        return column
+    if isinstance(column, (list, tuple, Symbol)) and levels_of_given(column):
+        pieces = sequence_unflatten(insert_level(column, 0, whole=True), reshape(num_rows(key), [1]), 0)
+        return drop_level(pieces, 0, 2)
+    return rows(lod_reset(column, insert_level(key, 0, whole=True)))
+
+
+def _count(x: Any) -> int | None:
+    """Return the number of keys, rows or sequences, if it is known."""
+    if isinstance(x, Symbol):
+        return x.shape[0] if x.ndim else None  # type: ignore[attr-defined,no-any-return]
+    return len(x) if isinstance(x, (list, tuple, np.ndarray, LoDTensor)) else None
 
 
 @named

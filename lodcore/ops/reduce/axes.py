@@ -534,8 +534,14 @@ def dtype_of_accumulate(where: str, ufunc: np.ufunc, given: np.dtype[Any], dtype
 
 def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:
     """Convert the initial value to the dtype of the result, which must be able to hold it."""
-    if initial is None or isinstance(initial, Symbol):
-        return initial
+    if initial is None:
+        return None
+    if isinstance(initial, Symbol):
+        held = REDUCTIONS[name](np.ones(1, dtype)).dtype
+        given: np.dtype[Any] = initial.dtype  # type: ignore[attr-defined]
+        if not (np.can_cast(given, held, "same_kind") or (given.kind == "i" and held.kind == "u")):
+            raise DTypeError(f"{name}: initial: has dtype {given}; {held} cannot hold it")
+        return cast(initial, held)
     kept = kept_in(f"{name}: initial", initial, REDUCTIONS[name](np.ones(1, dtype)).dtype)
     if kept.ndim:
         raise DTypeError(f"{name}: initial: has shape {kept.shape}; a number is needed")

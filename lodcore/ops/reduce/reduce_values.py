@@ -13,7 +13,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import dense_of
-from lodcore.operators.operands import Array, kept_in, rows_of
+from lodcore.operators.operands import Array, kept_in, known_value, rows_of
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense
 from lodcore.ops.elementwise.compare import less_than, not_equal
@@ -116,7 +116,7 @@ def _(rows: Any, x: Any, name: str, axes: Any, keepdims: bool, initial: Any, emp
 
 def is_whole(x: Any, *settings: Any) -> bool:
     """Return whether this stands for an array of floats, all of which are reduced, since no setting is given."""
-    held = getattr(x.current(), "held", None) if isinstance(x, Symbol) else None
+    held = known_value(x) if isinstance(x, Symbol) else None
     return type(held) is np.ndarray and held.dtype.kind == "f" and {type(one) for one in settings} == {type(None)}
 
 

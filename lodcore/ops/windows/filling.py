@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.naming import named
+from lodcore.errors import ShapeError
 from lodcore.operators.arguments import choice_of, integer_of, level_of
 from lodcore.operators.copies import nested_operand
 from lodcore.ops.elementwise.compare import equal, logical_and
@@ -63,6 +64,8 @@ def sequence_fill(x: Any, direction: str = "forward", limit: int | None = None, 
     choice_of(f"{name}: direction", direction, ("forward", "backward"))
     most = None if limit is None else integer_of(f"{name}: limit", limit, 1)
     row_shape = x.shape[x.num_levels + 1 :]
+    if None in row_shape:
+        raise ShapeError(f"{name}: x: has rows of shape {row_shape}; their lengths must be known where it is recorded")
     width = math.prod(row_shape)
     if x.dtype.kind not in "fcmM" or not width:
         return x.copy()

@@ -11,7 +11,7 @@ from lodcore.base.naming import named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, integer_of
 from lodcore.operators.copies import nested_operand
-from lodcore.operators.operands import check_equal
+from lodcore.operators.operands import check_equal, known_value
 from lodcore.ops.elementwise.compare import greater_equal_than, less_equal_than, less_than, logical_and, logical_or
 from lodcore.ops.elementwise.convert import cast, rows
 from lodcore.ops.elementwise.math import add, minus, mul, where
@@ -162,10 +162,11 @@ def _times_of(name: str, argument: str, given: Any) -> Any:
     if times.ndim != times.num_levels + 1:
         axes = times.ndim - times.num_levels - 1
         raise ShapeError(f"{name}: {argument}: has rows of {axes} axes; one number or date per row is needed")
-    if isinstance(times, LoDTensor) and times.num_rows:
-        values = times.values
+    known = known_value(times)
+    if isinstance(known, LoDTensor) and known.num_rows:
+        values = known.values
         falls = ~(values[:-1] <= values[1:]) & (values[1:] == values[1:])  # nan and NaT come last
-        bounds = times.lod.offsets(-1)[1:-1]
+        bounds = known.lod.offsets(-1)[1:-1]
         falls[bounds[(bounds > 0) & (bounds < len(values))] - 1] = False
         if falls.any():
             row = int(np.argmax(falls)) + 1
@@ -225,7 +226,8 @@ def join_asof(
     Raises
     ------
     ValueError
-        If y is not sorted, y_keys repeat, tolerance is negative, or direction is unknown.
+        If y is not sorted, y_keys repeat, tolerance is negative, or direction is unknown. Where only a run knows the
+        times, whether they are sorted is not checked.
     DTypeError, ShapeError, LoDError
         If x and y do not hold times of one kind, a column has a different LoD from y, or a default is missing because
         its dtype has none.

@@ -5,6 +5,7 @@ A product starts with 1 and multiplies rows one after another.
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
+from lodcore.kernels.masks cimport true_bytes
 from lodcore.kernels.sizes cimport agree, ends_at
 
 ctypedef fused number:
@@ -85,6 +86,21 @@ def multiply_others(const real[:, ::1] x not None, const int64_t[::1] offsets no
                     product = product * given[r * width + c]
 
 
+cdef inline bint truth_of(const uint8_t* given, int64_t count, bint every) noexcept nogil:
+    """Return whether any entry of a mask is true, or every one, as soon as it is known."""
+    cdef uint64_t ones = 0x0101010101010101
+    cdef int64_t r = 0
+    while r + 8 <= count:
+        if true_bytes(given + r) != (ones if every else 0):
+            return not every
+        r += 8
+    while r < count:
+        if (given[r] != 0) != every:
+            return not every
+        r += 1
+    return every
+
+
 def true_sequences(const uint8_t[:, ::1] x not None, const int64_t[::1] offsets not None, bint every,
                    uint8_t[:, ::1] out not None):
     """Compute whether any row of each sequence (or every one) is true, column by column.
@@ -105,15 +121,20 @@ def true_sequences(const uint8_t[:, ::1] x not None, const int64_t[::1] offsets 
     cdef const int64_t* bounds = &offsets[0]
     cdef const uint8_t* given = &x[0, 0] if x.shape[0] else NULL
     cdef uint8_t* made = &out[0, 0]
-    cdef uint8_t found
     with nogil:
-        for s in range(n_seqs):
-            for c in range(width):
-                found = every
+        if width == 1:
+            for s in range(n_seqs):
+                made[s] = truth_of(given + bounds[s], bounds[s + 1] - bounds[s], every)
+        else:
+            for s in range(n_seqs):
+                for c in range(width):
+                    made[c] = every
                 if every:
                     for r in range(bounds[s], bounds[s + 1]):
-                        found &= given[r * width + c] != 0
+                        for c in range(width):
+                            made[c] &= given[r * width + c] != 0
                 else:
                     for r in range(bounds[s], bounds[s + 1]):
-                        found |= given[r * width + c] != 0
-                made[s * width + c] = found
+                        for c in range(width):
+                            made[c] |= given[r * width + c] != 0
+                made += width

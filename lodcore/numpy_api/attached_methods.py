@@ -78,7 +78,7 @@ POWERS = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
 
 
 def _power(x: Any, y: Any) -> Any:
-    if type(y) in (int, float) and y in POWERS and x.dtype.kind in "fc":
+    if type(y) in (int, float) and y in POWERS and x.dtype.kind in ("iufc" if y == 2 and type(y) is int else "fc"):
         return ops.elementwise([x], POWERS[y])
     return ops.elementwise([x, y], np.power)
 

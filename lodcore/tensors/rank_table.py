@@ -20,6 +20,8 @@ __all__ = ["IndicesMap", "RankTable", "map_of", "map_of_order", "table_of", "tab
 
 Array = np.ndarray[Any, Any]
 
+FEW_STEPS = 16  # per sequence; where the longest one has more, sorting the lengths takes less than counting by steps
+
 
 class RankTable(Tensor):
     """The order of the sequences of one level in steps, by default longest first.
@@ -258,13 +260,17 @@ class IndicesMap(Tensor):
 
 def table_of_level(lod: LoD, level: int, order: Array | None = None) -> RankTable:
     """Return the rank of the sequences of a level (counted from the first), longest first unless an order is given."""
-    falls = order is None
+    falls, lengths = order is None, lod.lengths(level)
     if order is None:
         offsets = lod_body.offsets_view(lod, level)
-        order = buffers.new_offsets(len(offsets) - 1)
-        kernels.rank_table.rank_by_length(offsets, joining.steps_of(lod, level), order)
+        count = len(offsets) - 1
+        if offsets[count] > FEW_STEPS * (count + 1) and lengths.max(initial=0) > FEW_STEPS * (count + 1):
+            order = np.argsort(-lengths, kind="stable")
+        else:  # by the number of sequences that reach each step
+            order = buffers.new_offsets(count)
+            kernels.rank_table.rank_by_length(offsets, joining.steps_of(lod, level), order)
     made = RankTable.__new__(RankTable)
-    made._indices, made._lengths = buffers.sealed(order), buffers.sealed(lod.lengths(level)[order])
+    made._indices, made._lengths = buffers.sealed(order), buffers.sealed(lengths[order])
     made._falls = falls or not bool((np.diff(made._lengths) > 0).any())
     made._lod, made._level, made._map = lod, level, None
     return made

@@ -23,7 +23,7 @@ from lodcore.ops.move.lod_data import lod_positions
 from lodcore.ops.networks.softmax import sequence_cumsum
 from lodcore.ops.order.runs import run_lengths
 from lodcore.ops.windows.neighbours import sequence_shift
-from lodcore.tensors import lod_body
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["sequence_gaps", "sequence_split"]
@@ -127,11 +127,27 @@ def sequence_gaps(x: Any, gap: Any, level: int = -1) -> Any:
     x = nested_operand(f"{where}: x", x)
     level = level_of(where, x.num_levels, level)
     least = distance_of(f"{where}: gap", gap, x.dtype)
+    if type(x) is LoDTensor and x.dtype.kind in "biumM":
+        return _gaps(x, least, level)
     before = sequence_shift(x, level=level)
     later = logical_and(greater_than(x, before), greater_than(lod_positions(x, level), 0))
     if x.dtype.kind in "biu":  # exact, also where the difference exceeds int64
         x, before = cast(x, np.uint64), cast(before, np.uint64)
     return logical_and(later, greater_than(minus(x, before), least))
+
+
+def _gaps(x: LoDTensor, least: Any, level: int) -> LoDTensor:
+    """Return the gaps of integers and dates, whose differences tell nothing, neither by nan nor by a warning."""
+    later, before, found = x.values[1:], x.values[:-1], np.zeros(x.values.shape, np.bool_)
+    if x.dtype.kind in "mM":
+        found[1:] = later - before > least
+    elif x.dtype.itemsize < 8:
+        found[1:] = np.subtract(later, before, dtype=np.int64) > min(int(least), 2**62)
+    else:  # exact, also where the difference exceeds int64
+        found[1:] = (later > before) & (np.subtract(later, before).view(np.uint64) > least)
+    starts = np.asarray(lod_body.in_rows(x.lod, level))[:-1]
+    found[starts[starts < len(found)]] = False
+    return lod_tensor_body.new_tensor(found, x.lod)
 
 
 def distance_of(where: str, given: Any, dtype: np.dtype[Any]) -> Any:

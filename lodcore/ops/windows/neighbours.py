@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -511,9 +512,11 @@ def _weights(n_rows: int, offsets: Any, alpha: float) -> Array:
     """Return the sums of the weights of the rows up to each one: shape (n_rows, 1)."""
     bounds = np.asarray(offsets)
     lengths = np.diff(bounds)
-    by_place = np.cumsum((1 - alpha) ** np.arange(int(lengths.max(initial=0))))
+    # weights below 2^-55 do not change a sum, and those that are not normal numbers are slow to compute
+    counted = math.ceil(-55 * math.log(2) / math.log1p(-alpha)) if alpha < 1 else 1
+    by_place = np.cumsum((1 - alpha) ** np.arange(min(int(lengths.max(initial=0)), counted)))
     places = np.arange(n_rows) - np.repeat(bounds[:-1], lengths)
-    found: Array = by_place[places][:, None]
+    found: Array = by_place[np.minimum(places, max(len(by_place) - 1, 0))][:, None]
     return found
 
 

@@ -5,7 +5,7 @@ Each function returns None for all other cases, which the caller handles in gene
 
 cimport lodcore.kernels.arrays as cnp
 from cpython.long cimport PyLong_AsLongAndOverflow
-from libc.math cimport NAN
+from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t
 
 from lodcore import kernels
@@ -23,6 +23,7 @@ cnp.import_array()
 
 cdef int64_t WIDE = threads.WIDE
 cdef int64_t BRIEF = 4096  # bytes that take less time than releasing the lock, and taking it again
+cdef double LARGEST = 3e38  # below the largest number of float32
 cdef int SUM = verb_of("sum"), GREATEST = verb_of("max"), LEAST = verb_of("min")
 
 
@@ -128,19 +129,27 @@ def reduced(str name not None, given, axis, keepdims, where, first=None, second=
     axis : object
         Must be the axis of the last level, counted from the first or from the last.
     keepdims, where : object
-        As in NumPy; must be the defaults False and True.
-    first, second, third : object
+        As in NumPy; `where` must be True.
+    first, second : object
         Other options; must be None.
+    third : object
+        The initial value of a sum, which must be None, or a number that is the result of no rows, or None.
 
     Returns
     -------
     LoDTensor, ndarray or None
-        None, too, for a maximum or minimum of an empty sequence.
+        None, too, for a maximum or minimum of an empty sequence without `third`.
     """
-    if (type(given) is not LoDTensor or type(axis) is not int or keepdims is not False or where is not True
-            or first is not None or second is not None or third is not None):
+    if (type(given) is not LoDTensor or type(axis) is not int or (keepdims is not False and keepdims is not True)
+            or where is not True or first is not None or second is not None
+            or (third is not None and (name == "sum" or type(third) is not float))):
         return None
-    return _reduced(name, given, axis)
+    found = _reduced(name, given, axis, third)
+    if keepdims is False or found is None:
+        return found
+    if type(found) is cnp.ndarray:
+        return found[:, None]
+    return owned_tensor((<LoDTensorBody> found).array[:, None], found.lod)
 
 
 cdef cnp.ndarray counted(cnp.ndarray mask, const int64_t* bounds, Py_ssize_t n_seqs):
@@ -174,7 +183,20 @@ cdef void pool_cells(const void* source, bint wide, const int64_t* bounds, Py_ss
                         (<float*> target)[c] = NAN
 
 
-cdef _reduced(str name, LoDTensorBody x, axis):
+cdef void fill_empty(bint wide, const int64_t* bounds, Py_ssize_t n_seqs, Py_ssize_t width, double empty,
+                     void* target) noexcept nogil:
+    """Write the result of no rows."""
+    cdef Py_ssize_t s, c
+    for s in range(n_seqs):
+        if bounds[s] == bounds[s + 1]:
+            for c in range(s * width, (s + 1) * width):
+                if wide:
+                    (<double*> target)[c] = empty
+                else:
+                    (<float*> target)[c] = <float> empty
+
+
+cdef _reduced(str name, LoDTensorBody x, axis, empty):
     """Reduce the rows of each sequence, or return None."""
     cdef Py_ssize_t levels = x.structure.n_levels, n_seqs, s, width = 1
     cdef int ndim = cnp.PyArray_NDIM(x.array), kind = cnp.PyArray_TYPE(x.array), j, beyond = 0
@@ -199,7 +221,9 @@ cdef _reduced(str name, LoDTensorBody x, axis):
     if kind == cnp.NPY_BOOL:
         out = counted(x.array, bounds, n_seqs)
         return out if levels == 1 else owned_tensor(out, x.structure.part(0, levels - 1))
-    if verb != SUM:
+    if empty is not None and not wide and LARGEST < abs(<double> empty) < INFINITY:
+        return None
+    if verb != SUM and empty is None:
         for s in range(n_seqs):
             if bounds[s] == bounds[s + 1]:
                 return None
@@ -213,4 +237,6 @@ cdef _reduced(str name, LoDTensorBody x, axis):
     else:
         with nogil:
             pool_cells(source, wide, bounds, n_seqs, width, verb, divide, target)
+    if empty is not None:
+        fill_empty(wide, bounds, n_seqs, width, empty, target)
     return out if levels == 1 else owned_tensor(out, x.structure.part(0, levels - 1))

@@ -340,6 +340,8 @@ def row_numbers(x: Any) -> Any:
 
 def with_axes_of_1(x: Any, count: int) -> Any:
     """Insert regular axes of length 1 after that of the rows, so that x aligns with the reduced result."""
+    if type(x) is np.ndarray:  # a result, which may be changed
+        return x.reshape(*x.shape[:1], *[1] * count, *x.shape[1:])
     return index_values(x, [slice(None), *[None] * count]) if count else x
 
 

@@ -375,3 +375,16 @@ def test_nested_lists_are_joined_to_sequences():
     assert np.concatenate([x, [[3]], []]).tolist() == [[1, 2], [], [3]]
     assert np.concatenate([[[], [0]], x], axis=1).tolist() == [[1, 2], [0]]
     assert np.concatenate([x, [[0.5]]]).dtype == float
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "i2", "i8"])
+def test_integers_are_clipped_squared_and_counted_as_in_numpy(dtype):
+    values = np.array([0, 3, 100, 7, 127, 1]).astype(dtype)
+    x = LoDTensor.from_lengths(values, [2, 0, 4])
+    for low, high in ((1, 100), (5, 5), (100, 1), (0, 127)):
+        found = np.clip(x, low, high)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found.values, np.clip(values, low, high))
+    assert (x**2).dtype == dtype
+    np.testing.assert_array_equal((x**2).values, values**2)
+    assert np.count_nonzero(x) == np.count_nonzero(values)

@@ -334,7 +334,6 @@ if lod is not None:
 
 
 MEMORY = {
-    "a rank of one very long sequence": "lodcore.lod_rank_table(LoD.from_lengths([n]))",
     "steps of one very long sequence": "TensorArray.unpack(LoDTensor(np.empty((n, 0)), LoD.from_lengths([n])), 0)",
     "a mask": "LoDTensor(np.empty((2**40, 0)), LoD.from_lengths([2**40] + [0] * 8191)).to_padded(0, return_mask=True)",
     "a broadcast table": "lodcore.lookup_table(np.broadcast_to(0.0, (2**40, 3)), [0])",

@@ -14,7 +14,6 @@ from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.operators.arguments import level_of
-from lodcore.operators.operands import kept_in
 from lodcore.operators.registry import PLAIN
 from lodcore.ops.elementwise.compare import greater_than, less_than
 from lodcore.ops.elementwise.convert import cast, full_like, sized
@@ -22,12 +21,12 @@ from lodcore.ops.elementwise.math import add, div, minus, mul
 from lodcore.ops.elementwise.math import where as choose
 from lodcore.ops.reduce.dates import are_dates, mean_of_durations, reduce_dates
 from lodcore.ops.reduce.reduce_values import (
-    REDUCTIONS,
     axes_of,
     is_below,
     is_vector,
     is_whole,
     kept_empty,
+    kept_initial,
     mean_dtype,
     of_each,
     over_levels,
@@ -530,19 +529,3 @@ def dtype_of_accumulate(where: str, ufunc: np.ufunc, given: np.dtype[Any], dtype
         return ufunc.accumulate(np.ones(1, given), dtype=dtype).dtype
     except TypeError as error:
         raise DTypeError(f"{where}: dtype: is {dtype}; {error}") from None
-
-
-def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:
-    """Convert the initial value to the dtype of the result, which must be able to hold it."""
-    if initial is None:
-        return None
-    if isinstance(initial, Symbol):
-        held = REDUCTIONS[name](np.ones(1, dtype)).dtype
-        given: np.dtype[Any] = initial.dtype  # type: ignore[attr-defined]
-        if not (np.can_cast(given, held, "same_kind") or (given.kind == "i" and held.kind == "u")):
-            raise DTypeError(f"{name}: initial: has dtype {given}; {held} cannot hold it")
-        return cast(initial, held)
-    kept = kept_in(f"{name}: initial", initial, REDUCTIONS[name](np.ones(1, dtype)).dtype)
-    if kept.ndim:
-        raise DTypeError(f"{name}: initial: has shape {kept.shape}; a number is needed")
-    return kept[()]

@@ -17,8 +17,8 @@ from lodcore.operators.operands import Array, kept_in, known_value, rows_of
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense
 from lodcore.ops.elementwise.compare import less_than, not_equal
+from lodcore.ops.elementwise.convert import cast, with_values
 from lodcore.ops.elementwise.convert import rows as values_of
-from lodcore.ops.elementwise.convert import with_values
 from lodcore.ops.elementwise.math import add, elementwise
 from lodcore.ops.elementwise.math import where as choose
 from lodcore.ops.index.index import pick_along
@@ -130,6 +130,20 @@ def _raises(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
 def _without(name: str, dtype: np.dtype[Any], error: TypeError) -> DTypeError:
     """Return the error for values that NumPy cannot reduce."""
     return DTypeError(f"reduce_values: x: has dtype {dtype}, which has no {name}: {error}")
+
+
+def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:
+    """Convert the initial value to the dtype of the result, which must be able to hold it."""
+    held = REDUCTIONS[name](np.ones(1, dtype)).dtype
+    if isinstance(initial, Symbol):
+        given: np.dtype[Any] = initial.dtype  # type: ignore[attr-defined]
+        if not (np.can_cast(given, held, "same_kind") or (given.kind == "i" and held.kind == "u")):
+            raise DTypeError(f"{name}: initial: has dtype {given}; {held} cannot hold it")
+        return cast(initial, held)
+    kept = kept_in(f"{name}: initial", initial, held)
+    if kept.ndim:
+        raise DTypeError(f"{name}: initial: has shape {kept.shape}; a number is needed")
+    return kept[()]
 
 
 def kept_empty(name: str, empty: Any, dtype: np.dtype[Any]) -> Any:

@@ -73,8 +73,8 @@ DEFECTS = {
     ("lodcore/kernels/product.pyx", "tests/kernels/test_product.py"): [
         (
             "all-of-nothing-is-false",
-            "                found = every\n",
-            "                found = every and bounds[s] < bounds[s + 1]\n",
+            "                    made[c] = every\n",
+            "                    made[c] = every and bounds[s] < bounds[s + 1]\n",
         ),
     ],
     ("lodcore/kernels/product.pyx", "tests/operators/test_kinks.py"): [

@@ -68,8 +68,8 @@ DEFECTS = {
     ("lodcore/numpy_api/shapes.py", "tests/numpy_api/test_as_numpy.py"): [
         (
             "roll-along-several-axes-takes-the-first",
-            'x = _moved(x, by, axis_of("roll", one, x.ndim), ',
-            'x = _moved(x, shifts.ravel().tolist()[0], axis_of("roll", one, x.ndim), ',
+            'x = _moved("roll: shift", x, by, axis_of("roll", one, x.ndim), ',
+            'x = _moved("roll: shift", x, shifts.ravel().tolist()[0], axis_of("roll", one, x.ndim), ',
         ),
     ],
 }

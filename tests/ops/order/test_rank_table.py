@@ -38,6 +38,13 @@ def test_lod_rank_table(lod, data):
             assert not vector.flags.writeable
 
 
+def test_few_long_sequences_are_ranked_without_memory_for_their_steps():
+    lengths = [2**40, 3, 0, 2**45, 3, 2**40]
+    table = lod_rank_table(LoD.from_lengths(lengths))
+    assert table.indices.tolist() == [3, 0, 5, 1, 4, 2]
+    assert table.lengths.tolist() == sorted(lengths, reverse=True)
+
+
 @given(lod_tensors())
 def test_reorder_by_rank(x):
     table = lod_rank_table(x)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, Program, ShapeError, data, ops, vjp
+from lodcore import DTypeError, LoDTensor, Program, ShapeError, data, ops, vjp
 from lodcore.operators.roles import spec_of
 from reference.ops.levels import sequences
 from tests.helpers.draw import lods
@@ -302,3 +302,35 @@ def test_the_position_in_an_empty_sequence_is_any_number(name, place):
         assert getattr(flat, name)(axis=1, empty=empty, keepdims=True).tolist() == [[place], [empty], [0]]
         recorded, _ = vjp(lambda x, e=empty: getattr(x, name)(axis=1, empty=e), flat)
         assert recorded.tolist() == [place, empty, 0]
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "std", "prod", "any", "argmax"])
+@pytest.mark.parametrize("lengths", [[[2, 1]], [[2, 1], [1, 3, 2]]])
+def test_results_with_kept_axes_are_the_others_and_may_be_changed(name, lengths):
+    n_rows = sum(lengths[-1])
+    for shape in ((n_rows,), (n_rows, 2)):
+        x = LoDTensor.from_lengths(np.arange(float(np.prod(shape))).reshape(shape), *lengths)
+        found, wanted = (getattr(x, name)(axis=len(lengths), keepdims=kept) for kept in (True, False))
+        if isinstance(wanted, LoDTensor):
+            assert found.lod == wanted.lod
+            found, wanted = found.values, wanted.values
+        np.testing.assert_array_equal(found[:, 0], wanted)
+        assert found.dtype == wanted.dtype
+        assert found.flags.writeable
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("name", ["mean", "max", "min"])
+@pytest.mark.parametrize("empty", [0.0, -1.5, np.nan, np.inf])
+def test_results_of_no_rows(name, empty, dtype):
+    for shape in ((3,), (3, 2)):
+        x = LoDTensor.from_lengths(np.arange(float(np.prod(shape))).reshape(shape).astype(dtype), [0, 2, 0, 1])
+        found = getattr(x, name)(axis=1, empty=empty)
+        assert found.dtype == dtype
+        for s, part in enumerate(x.to_arrays()):
+            np.testing.assert_array_equal(
+                found[s], getattr(np, name)(part, axis=0) if len(part) else np.full(shape[1:], empty)
+            )
+    if dtype == "f4":
+        with pytest.raises(DTypeError, match="empty: is 1e\\+300"):
+            getattr(x, name)(axis=1, empty=1e300)

@@ -78,3 +78,19 @@ def test_sequence_shift_by_more_and_fewer_rows_than_there_are(n):
         [0] * n + numbers[: 3000 - n] if 0 <= n <= 3000 else (numbers[-n:] + [0] * -n) if -3000 <= n < 0 else [0] * 3000
     )
     assert lodcore.sequence_shift(lodcore.array([numbers, [7]]), n).tolist() == [wanted, [0] if n else [7]]
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("alpha", [0.5, 0.9, 1.0])
+def test_moving_average_of_a_long_sequence_is_not_that_of_its_last_weights(alpha):
+    """Weights that are too small for a sum are left out: the average of equal rows stays what it is."""
+    x = LoDTensor.from_lengths(np.full(20_000, 3.0), [19_990, 0, 10])
+    np.testing.assert_allclose(lodcore.sequence_moving_average(x, alpha).values, 3.0, rtol=1e-14)
+    weights = (1 - alpha) ** np.arange(60.0)
+    y = np.random.default_rng(0).standard_normal(500)
+    found = lodcore.sequence_moving_average(LoDTensor.from_lengths(y, [500]), alpha).values
+    for t in (0, 1, 30, 499):
+        near = y[max(0, t - 59) : t + 1][::-1]
+        np.testing.assert_allclose(
+            found[t], (near * weights[: len(near)]).sum() / weights[: len(near)].sum(), rtol=1e-9
+        )

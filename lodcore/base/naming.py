@@ -66,9 +66,10 @@ def name_recorded(ops: Iterable[Any], where: str) -> None:
 
 def rename_for_caller(op: Any, error: BaseException) -> None:
     """Let the message of an error of a recorded operator begin with the name of the function that recorded it."""
-    caller = getattr(op, "caller", None)
-    renamed = caller is not None and isinstance(error, (TypeError, ValueError, IndexError))
-    if renamed and not is_named(caller, str(error).partition(":")[0]):
+    caller: str = getattr(op, "caller", None) or ""
+    if not caller or not isinstance(error, (TypeError, ValueError, IndexError)):
+        return
+    if not is_named(caller, str(error).partition(":")[0]):
         rename(caller, error)
 
 

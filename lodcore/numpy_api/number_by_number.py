@@ -97,7 +97,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
 
 
 def astype(
-    x: Any, dtype: Any, *, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    x: Any, dtype: Any, *, order: Any = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
 ) -> Any:
     """Convert to another dtype; without `copy`, what has the dtype is returned itself."""
     if casting != "unsafe" or not copy:

@@ -159,7 +159,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
             kept = x.shape[_levels(x) + 1 : at] + x.shape[at + 1 :]
             if x.shape[at] is None and None in kept:
                 raise ShapeError(f"squeeze: axis: is {axis}; the lengths of two axes are known only when it runs")
-            x = _of_rows(x, at, 0) if x.shape[at] == 1 else ops.reshape_rows(x, kept)
+            x = _of_rows(x, at, 0) if x.shape[at] == 1 else reshape_rows(x, kept)
             continue
         refuse_symbols("squeeze", (x,))
         lengths = np.array([len(x)]) if at == 0 else x.lod.lengths(at - 1)

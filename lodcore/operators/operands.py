@@ -50,7 +50,7 @@ NUMBER_TYPES = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_
 
 def known_value(x: Any) -> Any:
     """Return the value of a Variable, None where only a run knows it; anything else as it is."""
-    return getattr(x.current(), "held", None) if isinstance(x, Symbol) else x  # type: ignore[attr-defined]
+    return getattr(x.current(), "held", None) if isinstance(x, Symbol) else x
 
 
 def input_of(op: Any, name: Any) -> Any:

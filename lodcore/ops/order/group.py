@@ -193,7 +193,7 @@ def _column(where: str, j: int, key: Any, column: Any) -> Any:
 def _count(x: Any) -> int | None:
     """Return the number of keys, rows or sequences, if it is known."""
     if isinstance(x, Symbol):
-        return x.shape[0] if x.ndim else None  # type: ignore[attr-defined,no-any-return]
+        return x.shape[0] if x.ndim else None  # type: ignore[attr-defined]
     return len(x) if isinstance(x, (list, tuple, np.ndarray, LoDTensor)) else None
 
 

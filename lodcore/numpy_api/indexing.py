@@ -9,14 +9,14 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.dispatch import Symbol
+from lodcore.base.dispatch import Symbol, open_operators
 from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api import dense_shapes
 from lodcore.numpy_api.exchange import refuse_exchange
 from lodcore.numpy_api.paired import Group, check_together, is_number, is_vector
 from lodcore.operators.alignment import fitted
-from lodcore.operators.operands import check_equal, kept_in, rows_of
+from lodcore.operators.operands import check_equal, kept_in, known_value, rows_of
 from lodcore.ops.elementwise.convert import rows
 from lodcore.ops.index.index import pick_along, select_by_mask, slice_along, take_nested, take_of_each
 from lodcore.ops.index.index_values import index_values
@@ -201,17 +201,18 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
 def _elements(x: Any, group: Group) -> Any:
     """Return x[I, J] of a vector I, and a number or vector J, without the other elements of these sequences.
 
-    None for other keys, for Variables, for a few small sequences, and where an entry is out of bounds, which is told by
-    what takes whole sequences.
+    None for other keys, for a few small sequences, for Variables whose structure is not known here, and where an entry
+    is out of bounds, which is told by what takes whole sequences.
     """
-    if isinstance(x, Symbol) or len(group.keys) < 2 or not _levels(x):
+    known = known_value(x) if open_operators() is None else x
+    if type(known) is not LoDTensor or len(group.keys) < 2 or not known.num_levels:
         return None
     index, place = group.keys[:2]
     if not _is_integers(index) or not (type(place) is int or _is_integers(place)):
         return None
-    if len(index) * x.values.size <= SMALL:
+    if len(index) * known.values.size <= SMALL:
         return None
-    size, offsets = len(x), x.lod.offsets(0)
+    size, offsets = len(known), known.lod.offsets(0)
     if not size or ((index < -size) | (index >= size)).any() or np.size(place) not in (1, len(index)):
         return None
     index = index.astype(np.int64) % size
@@ -222,7 +223,9 @@ def _elements(x: Any, group: Group) -> Any:
         return None
     place = place.astype(np.int64)
     places = starts + np.where(place < 0, place + lengths, place)
-    return x.values.take(places, 0) if x.num_levels == 1 else gather_sequences(drop_level(x, 0), places)
+    if known.num_levels > 1:
+        return gather_sequences(drop_level(x, 0), places)
+    return known.values.take(places, 0) if known is x else index_values(rows(x), [places])
 
 
 def _is_integers(key: Any) -> bool:

@@ -540,6 +540,29 @@ def test_elements_of_long_sequences_are_taken_without_the_others(place):
     assert peak < 2**22
 
 
+@pytest.mark.parametrize("place", [0, -1, "each"])
+@pytest.mark.parametrize("levels", [1, 2])
+def test_gradients_of_elements_of_long_sequences_are_made_without_the_others(place, levels):
+    lengths, index = np.array([60_000, 40_000]), np.arange(3000) % 2
+    x = LoDTensor.from_lengths(np.arange(100_000.0), *([[2, 0], lengths] if levels == 2 else [lengths]))
+    places = np.arange(3000) * (7 if levels == 1 else 0) if place == "each" else place
+    if levels == 2:
+        index, places = np.zeros(4, np.int64), places[:4] if place == "each" else place
+    calls = lambda x: lodcore.sum(x[index, places])  # noqa: E731
+    tracemalloc.start()
+    gradient = lodcore.value_and_grad(calls)(x)[1]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    wanted = np.zeros(100_000)
+    if levels == 1:
+        stops = np.array([60_000, 100_000])[index]
+        np.add.at(wanted, stops - 1 if place == -1 else stops - lengths[index] + places, 1.0)
+        assert peak < 2**23
+    else:
+        wanted[slice(60_000, None) if place == -1 else slice(60_000)] = 4.0
+    np.testing.assert_array_equal(gradient.values, wanted)
+
+
 @at_most(200)
 @given(lods(), st.data())
 def test_elements_are_the_same_whether_the_others_are_taken_or_not(lod, draw):
@@ -555,6 +578,8 @@ def test_elements_are_the_same_whether_the_others_are_taken_or_not(lod, draw):
             try:
                 one = x[keys]
                 found.append((type(one), one.dtype, one.shape, one.tolist()))
+                recorded = vjp(lambda x: x[keys], x)[0]
+                assert (type(recorded), recorded.tolist()) == (type(one), one.tolist())
             except (IndexError, TypeError) as error:
                 found.append((type(error), str(error)))
     assert found[0] == found[1]

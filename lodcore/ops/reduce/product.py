@@ -161,6 +161,8 @@ def _checked_place(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Check the name and the dtype; return the dtype in which the kernel compares."""
     choice_of("sequence_place: name", name, ("argmax", "argmin"))
     work: np.dtype[Any] = numbers_of("sequence_place", "max", dtype)[0]
+    if dtype.kind in "biu" and dtype.itemsize < 8:  # floats hold these integers, and are compared in vectors
+        return np.dtype(np.float32 if dtype.itemsize < 4 else np.float64)
     return work
 
 

@@ -31,7 +31,7 @@ FUNCTIONS = {
     "inner": "lodcore.sequence_matmul(x, y, transpose_y=True)",
     "insert": "np.concatenate([x[:, :n], y, x[:, n:]], axis=1)",
     "lexsort": "np.argsort(x, axis=1, kind='stable')",
-    "norm": "np.sqrt((x * x).sum()), with axis=1 for the norm of each sequence",
+    "norm": "np.sqrt((x * x).sum())",
     "outer": "lodcore.sequence_matmul(x, y, transpose_y=True)",
     "pad": "x.to_padded()",
     "polyfit": "lodcore.linear_fit(x, y); for the degree 1",

@@ -369,9 +369,7 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     LoDTensor(3 sequences of lengths 0..3, int64: [[7, 8, 9], [], [0, 0]])
     """
     keys = key if isinstance(key, tuple) else (key,)
-    parts = [
-        one for given in keys for one in ((given.start, given.stop, given.step) if type(given) is slice else (given,))
-    ]
+    parts = [part for one in keys for part in ((one.start, one.stop, one.step) if type(one) is slice else (one,))]
     if isinstance(value, Symbol) or any(isinstance(one, Symbol) for one in parts):
         raise TypeError("assignment: a Variable is recorded, and cannot be written into a tensor; use where(...)")
     rows = lod_tensor_body.writable_values(x)

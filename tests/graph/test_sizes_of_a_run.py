@@ -186,6 +186,18 @@ def test_columns_have_as_many_rows_as_there_are_keys(num_levels, count):
             lodcore.vjp(call, KEYS, column)
 
 
+@pytest.mark.parametrize("call", [lodcore.group_by, lodcore.implode, lambda k, c: lodcore.join_by_key(c, c, k, k)])
+@pytest.mark.parametrize(
+    "column", [lodcore.array([[1.0], [], [2.0, 3.0]]), np.arange(3.0), [[1.0], [], [2.0]], [4.0, 5.0, 6.0]]
+)
+def test_columns_that_are_constants_are_grouped_by_keys_of_a_run(column, call):
+    found, wanted = ran(lambda k: call(k, column), [KEYS], ((None,), "i8")), call(KEYS, column)
+    for one, other in zip(found, wanted, strict=True):
+        assert one.tolist() == other.tolist()
+    with pytest.raises((LoDError, ShapeError)):
+        ran(lambda k: call(k, column), [KEYS[:2]], ((None,), "i8"))
+
+
 @pytest.mark.parametrize(
     "call",
     [

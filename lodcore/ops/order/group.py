@@ -184,9 +184,9 @@ def _column(where: str, j: int, key: Any, column: Any) -> Any:
         if counts[0] != counts[1]:
             raise ShapeError(f"{where}: column {j}: has {counts[1]} rows; there are {counts[0]} keys")
         return column
-    if isinstance(column, (list, tuple, Symbol)) and levels_of_given(column):
-        pieces = sequence_unflatten(insert_level(column, 0, whole=True), reshape(num_rows(key), [1]), 0)
-        return drop_level(pieces, 0, 2)
+    if levels_of_given(column):
+        whole = insert_level(nested_operand(f"{where}: column {j}", column), 0, whole=True)
+        return drop_level(sequence_unflatten(whole, reshape(num_rows(key), [1]), 0), 0, 2)
     return rows(lod_reset(column, insert_level(key, 0, whole=True)))
 
 

@@ -89,13 +89,7 @@ def named(function: F) -> F:
 
     @functools.wraps(function)
     def of_own_name(*args: Any, **kwargs: Any) -> Any:
-        if open_operators() is not None:
-            return call_named(function.__name__, function, *args, **kwargs)
-        try:
-            return function(*args, **kwargs)
-        except (TypeError, ValueError, IndexError) as error:
-            rename(function.__name__, error)
-            raise
+        return call_named(function.__name__, function, *args, **kwargs)
 
     return of_own_name  # type: ignore[return-value]
 

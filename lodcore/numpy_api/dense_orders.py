@@ -11,7 +11,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.numpy_api.dense import ALL, DENSE, at_axis, axis_in, call, dense_of, flat, integers, on_dense
 from lodcore.numpy_api.protocols import concatenate
-from lodcore.numpy_api.sorting import MOST_DIFFERENCES
+from lodcore.numpy_api.sorting import differences
 from lodcore.ops.reduce.axes import in_dtype
 from lodcore.ops.reduce.nans import fill_nan
 from lodcore.ops.reduce.quantiles import as_chances
@@ -206,10 +206,7 @@ def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
         parts = [_joined_to(x, prepend, at), x, _joined_to(x, append, at)]
         parts = [part for part in parts if part is not None]
         x = concatenate(parts, at) if len(parts) > 1 else x
-    size = x.shape[at]
-    if size is None and times > MOST_DIFFERENCES:
-        raise ValueError(f"numpy.diff: n: is {n}; up to {MOST_DIFFERENCES} where only a run knows the lengths")
-    for _ in range(times if size is None else min(times, size)):
+    for _ in range(differences(times, x.shape[at])):
         later, earlier = at_axis(x, at, slice(1, None)), at_axis(x, at, slice(None, -1))
         x = ops.not_equal(later, earlier) if x.dtype.kind == "b" else ops.minus(later, earlier)
     return x

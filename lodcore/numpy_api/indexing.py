@@ -369,8 +369,8 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     LoDTensor(3 sequences of lengths 0..3, int64: [[7, 8, 9], [], [0, 0]])
     """
     keys = key if isinstance(key, tuple) else (key,)
-    parts = [part for one in keys for part in ((one.start, one.stop, one.step) if type(one) is slice else (one,))]
-    if isinstance(value, Symbol) or any(isinstance(one, Symbol) for one in parts):
+    recorded = [_has_symbols(one) if type(one) is slice else isinstance(one, Symbol) for one in keys]
+    if isinstance(value, Symbol) or any(recorded):
         raise TypeError("assignment: a Variable is recorded, and cannot be written into a tensor; use where(...)")
     rows = lod_tensor_body.writable_values(x)
     if not rows.flags.writeable:

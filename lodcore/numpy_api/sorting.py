@@ -22,7 +22,7 @@ from lodcore.ops.reduce.reduce_values import brought_last
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 
-__all__ = ["MOST_DIFFERENCES", "argsort", "cumprod"]
+__all__ = ["argsort", "cumprod", "differences"]
 
 MOST_DIFFERENCES = 1000  # of differences, each of which is an operator where only a run knows when nothing is left
 
@@ -239,6 +239,13 @@ def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
     return ops.sequence_diff(x, n) if at == 0 else _diff_along(x, n, levels + at)
 
 
+def differences(n: int, most: int | None) -> int:
+    """Return how many of n differences are computed, since `most`, if it is known, leave nothing."""
+    if most is None and n > MOST_DIFFERENCES:
+        raise ValueError(f"numpy.diff: n: is {n}; up to {MOST_DIFFERENCES} where only a run knows the lengths")
+    return n if most is None else min(n, most)
+
+
 def _ends_of_rows(name: str, x: LoDTensor, given: Any) -> Any:
     """Return what is joined to an axis of rows: for a LoDTensor, which must have the structure of x, its rows."""
     if not isinstance(given, LoDTensor):
@@ -252,9 +259,7 @@ def _diff_along(x: Any, n: Any, axis: int) -> Any:
     different = ops.not_equal if x.dtype.kind == "b" else ops.minus
     front, times = [slice(None)] * axis, integer_of("numpy.diff: n", n, 0)
     known = known_value(x)
-    if known is None and times > MOST_DIFFERENCES:
-        raise ValueError(f"numpy.diff: n: is {n}; up to {MOST_DIFFERENCES} where only a run knows the lengths")
-    for _ in range(times if known is None else min(times, known.lod.num_sequences(axis) + 1)):
+    for _ in range(differences(times, None if known is None else known.lod.num_sequences(axis) + 1)):
         after, before = (getitem(x, (*front, part)) for part in (slice(1, None), slice(None, -1)))
         try:
             x = different(after, before)

@@ -166,34 +166,21 @@ cdef cnp.ndarray counted(cnp.ndarray mask, const int64_t* bounds, Py_ssize_t n_s
 
 
 cdef void pool_cells(const void* source, bint wide, const int64_t* bounds, Py_ssize_t n_seqs, Py_ssize_t width,
-                     int verb, bint divide, void* target) noexcept nogil:
-    """Pool the rows of each sequence, of float64 (wide) or float32; a mean of no rows is nan."""
+                     int verb, bint divide, bint fills, double empty, void* target) noexcept nogil:
+    """Pool the rows of each sequence, of float64 (wide) or float32; that of no rows is `empty`, if it fills."""
     cdef Py_ssize_t s, c
     if wide:
         pool_reals(<const double*> source, bounds, n_seqs, width, verb, divide, <double*> target)
     else:
         pool_reals(<const float*> source, bounds, n_seqs, width, verb, divide, <float*> target)
-    if divide:
+    if fills:
         for s in range(n_seqs):
             if bounds[s] == bounds[s + 1]:
                 for c in range(s * width, (s + 1) * width):
                     if wide:
-                        (<double*> target)[c] = NAN
+                        (<double*> target)[c] = empty
                     else:
-                        (<float*> target)[c] = NAN
-
-
-cdef void fill_empty(bint wide, const int64_t* bounds, Py_ssize_t n_seqs, Py_ssize_t width, double empty,
-                     void* target) noexcept nogil:
-    """Write the result of no rows."""
-    cdef Py_ssize_t s, c
-    for s in range(n_seqs):
-        if bounds[s] == bounds[s + 1]:
-            for c in range(s * width, (s + 1) * width):
-                if wide:
-                    (<double*> target)[c] = empty
-                else:
-                    (<float*> target)[c] = <float> empty
+                        (<float*> target)[c] = <float> empty
 
 
 cdef _reduced(str name, LoDTensorBody x, axis, empty):
@@ -206,7 +193,8 @@ cdef _reduced(str name, LoDTensorBody x, axis, empty):
     cdef void* source
     cdef void* target
     cdef int verb = GREATEST if name == "max" else LEAST if name == "min" else SUM, divide = name == "mean"
-    cdef bint wide = kind == cnp.NPY_DOUBLE
+    cdef bint wide = kind == cnp.NPY_DOUBLE, fills = name == "mean" or empty is not None
+    cdef double filling = NAN if empty is None else empty
     if levels == 0 or beyond or (at != levels and at != -ndim):
         return None
     if kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE) and not (kind == cnp.NPY_BOOL and name == "sum" and ndim == 1):
@@ -221,9 +209,9 @@ cdef _reduced(str name, LoDTensorBody x, axis, empty):
     if kind == cnp.NPY_BOOL:
         out = counted(x.array, bounds, n_seqs)
         return out if levels == 1 else owned_tensor(out, x.structure.part(0, levels - 1))
-    if empty is not None and not wide and LARGEST < abs(<double> empty) < INFINITY:
+    if not wide and LARGEST < abs(filling) < INFINITY:
         return None
-    if verb != SUM and empty is None:
+    if verb != SUM and not fills:
         for s in range(n_seqs):
             if bounds[s] == bounds[s + 1]:
                 return None
@@ -233,10 +221,8 @@ cdef _reduced(str name, LoDTensorBody x, axis, empty):
     source, target = cnp.PyArray_DATA(x.array), cnp.PyArray_DATA(out)
     if cnp.PyArray_NBYTES(x.array) + cnp.PyArray_NBYTES(out) <= BRIEF:
         if n_seqs and width:
-            pool_cells(source, wide, bounds, n_seqs, width, verb, divide, target)
+            pool_cells(source, wide, bounds, n_seqs, width, verb, divide, fills, filling, target)
     else:
         with nogil:
-            pool_cells(source, wide, bounds, n_seqs, width, verb, divide, target)
-    if empty is not None:
-        fill_empty(wide, bounds, n_seqs, width, empty, target)
+            pool_cells(source, wide, bounds, n_seqs, width, verb, divide, fills, filling, target)
     return out if levels == 1 else owned_tensor(out, x.structure.part(0, levels - 1))

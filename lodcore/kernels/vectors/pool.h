@@ -8,6 +8,7 @@
 #define LODCORE_POOL_H
 
 #include "intrinsics.h"
+#include "pool_places.h"
 
 #if LODCORE_HAS_SIMD
 #include <math.h>

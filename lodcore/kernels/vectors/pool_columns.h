@@ -61,21 +61,11 @@ TARGET LODCORE_BODY PATH(best_narrow)(const CELL *x, const int64_t *offsets, int
     }
 }
 
-/* Find the best cells of the columns of a sequence one by one, and their rows in it. */
-TARGET LODCORE_APART void PATH(find_columns)(const CELL *rows, int64_t length, int64_t width, int verb, CELL *out,
-                                             int64_t *index)
+/* Find the best cells of the columns of a sequence with nan, and their rows in it. Apart: there are few of them. */
+TARGET LODCORE_APART void PATH(find_nans)(const CELL *rows, int64_t length, int64_t width, int verb, CELL *out,
+                                          int64_t *index)
 {
-    for (int64_t c = 0; c < width; c++) {
-        out[c] = rows[c];
-        index[c] = 0;
-        for (int64_t r = 1; r < length; r++) {
-            CELL cell = rows[r * width + c];
-            if ((verb == GREATEST ? cell > out[c] : cell < out[c]) || (cell != cell && out[c] == out[c])) {
-                out[c] = cell;
-                index[c] = r;
-            }
-        }
-    }
+    find_columns(rows, length, width, width, verb == GREATEST, out, index);
 }
 
 /* Find the best cells of the columns of each sequence, and their rows in it, which are counted in cells. */
@@ -117,7 +107,7 @@ TARGET LODCORE_BODY PATH(find_narrow)(const CELL *x, const int64_t *offsets, int
             at = ADD(at, ALL(2));
         }
         if (ANY(nans)) {
-            PATH(find_columns)(rows, length, width, verb, out, index);
+            PATH(find_nans)(rows, length, width, verb, out, index);
             continue;
         }
         for (int j = 0; j < vectors; j++) {

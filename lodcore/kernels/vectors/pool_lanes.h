@@ -245,14 +245,11 @@ static int PATH(pool)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int
 static int PATH(find)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, CELL *out,
                       int64_t *index)
 {
-    int64_t most = offsets[n_seqs] - offsets[0];
-    if (most > COUNTED) {
-        most = 0;
-        for (int64_t s = 0; s < n_seqs; s++)
-            most = offsets[s + 1] - offsets[s] > most ? offsets[s + 1] - offsets[s] : most;
-    }
-    if (width > 2 * PER || (width != 1 && most > COUNTED))
+    if (width > 2 * PER)
         return 0;
+    for (int64_t s = 0; width != 1 && offsets[n_seqs] - offsets[0] > COUNTED && s < n_seqs; s++)
+        if (offsets[s + 1] - offsets[s] > COUNTED)
+            return 0;
     if (width == 1) {
         PATH(pool)(x, offsets, n_seqs, 1, verb, BY_ONE, out);
         PATH(places)(x, offsets, n_seqs, out, index);

@@ -101,13 +101,17 @@ for _name, _rule in (("quantile", "quantile"), ("percentile", "quantile")):
 
 @on_dense(np.median)
 def median(a: Any, axis: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
-    """Compute medians."""
+    """Compute medians; those of bool are between 0 and 1, as in NumPy, which has no other quantiles of bool."""
+    if dense_of("median", a).dtype == np.bool_:
+        a = ops.cast(a, np.float64)
     return _quantile("median", "quantile", a, np.asarray(0.5), axis, "linear", keepdims)
 
 
 @on_dense(np.nanmedian)
 def nanmedian(a: Any, axis: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Compute medians of the values that are not nan."""
+    if dense_of("nanmedian", a).dtype == np.bool_:
+        a = ops.cast(a, np.float64)
     return _quantile("nanmedian", "nanquantile", a, np.asarray(0.5), axis, "linear", keepdims)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from lodcore import ops
+from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
-from lodcore.errors import DTypeError
+from lodcore.errors import DTypeError, ShapeError
 from lodcore.numpy_api.dense import on_dense
 from lodcore.numpy_api.protocols import refuse_symbols, stands_for
 from lodcore.operators.alignment import shared
@@ -50,7 +51,15 @@ def full_like(
     """Return a tensor filled with one value, as `lodcore.ops.full_like` does."""
     if shape is not None:
         raise TypeError("numpy.full_like: shape: is not supported; the result has the shape of a")
-    return ops.full_like(a, fill_value, dtype)
+    if not isinstance(fill_value, Symbol):
+        return ops.full_like(a, fill_value, dtype)
+    x, value = tensor_of("numpy.full_like", a), tensor_of("numpy.full_like", fill_value)
+    made = x.dtype if dtype is None else sized("full_like", dtype)
+    if value.ndim:
+        raise ShapeError(f"numpy.full_like: fill_value: is a Variable of shape {value.shape}; a number is needed")
+    if not np.can_cast(value.dtype, made, "same_kind"):
+        raise DTypeError(f"numpy.full_like: fill_value: has dtype {value.dtype}; {made} cannot hold it")
+    return ops.add(ops.full_like(x, 0, made), ops.cast(value, made))
 
 
 @stands_for(np.clip)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import GraphError, LoDTensor, ShapeError, ops, value_and_grad, vjp, while_loop
+from lodcore import DTypeError, GraphError, LoDTensor, ShapeError, ops, value_and_grad, vjp, while_loop
 from lodcore.graph import Executor, Program, data
 from lodcore.ops.dense.numpy_call import NUMPY_RULES
 from lodcore.testing import check_operator
@@ -267,6 +267,33 @@ def test_tensordot_sums_over_an_axis_of_unknown_length_and_checks_it_in_the_run(
     np.testing.assert_allclose(Executor().run(program, {"a": x, "b": y}, [found])[0], x.T @ y)
     with pytest.raises(ShapeError, match=r"numpy.tensordot: a, b: have shapes \(2, 2\), \(3, 4\); axes"):
         Executor().run(program, {"a": x[:2], "b": y}, [found])
+
+
+def test_medians_of_bool_are_those_of_numpy_and_other_quantiles_are_refused():
+    given = np.array([[True, False, True], [True, False, False]])
+    with Program() as program:
+        a = data("a", (None, 3), bool)
+        found = [np.median(a), np.median(a, axis=0), np.nanmedian(a, axis=1)]
+        with pytest.raises(DTypeError, match=r"numpy.quantile: a: has dtype bool; integers or real numbers are needed"):
+            np.quantile(a, 0.5)
+    for one, wanted in zip(Executor().run(program, {"a": given}, found), [0.5, [1, 0, 0.5], [1, 0]], strict=True):
+        np.testing.assert_array_equal(one, wanted)
+
+
+def test_full_like_of_a_variable_holds_its_number_and_passes_its_gradient_on():
+    x = lodcore.array([[1.0, 2.0], [], [4.0]])
+    found, pullback = vjp(lambda x, n: (np.full_like(x, n) * x).sum(), x, np.float64(3))
+    d_x, d_n = pullback(1.0)
+    assert (float(found), d_x.tolist(), float(d_n)) == (21.0, [[3.0, 3.0], [], [3.0]], 7.0)
+    with Program() as program:
+        given, number = data("x", (None,), "f8", num_levels=1), data("n", (), "f8")
+        filled = np.full_like(given, number, dtype="f4")
+        with pytest.raises(DTypeError, match="full_like: fill_value: has dtype float64; int64 cannot hold it"):
+            np.full_like(given, number, dtype=int)
+        with pytest.raises(ShapeError, match=r"fill_value: is a Variable of shape \(2,\); a number is needed"):
+            np.full_like(given, data("m", (2,), "f8"))
+    (found,) = Executor().run(program, {"x": x, "n": np.float64(2.5)}, [filled])
+    assert (found.dtype, found.tolist()) == (np.float32, [[2.5, 2.5], [], [2.5]])
 
 
 def test_qr_gives_the_triangular_matrix_alone_or_both():

@@ -47,8 +47,8 @@ def _quantile_rule(function: Any, skip_nan: bool) -> NumpyRule:
         return function(x, q, axis=axis, method=method, keepdims=keepdims)
 
     def spec(x: Spec, q: Any, axis: tuple[int, ...], method: str, keepdims: bool) -> Spec:
-        if x.dtype.kind not in "biuf":
-            raise DTypeError(f"{where}: a: has dtype {x.dtype}; real numbers are needed")
+        if x.dtype.kind not in "iuf":  # NumPy refuses those of bool, whose difference it does not have
+            raise DTypeError(f"{where}: a: has dtype {x.dtype}; integers or real numbers are needed")
         if not all(0 <= one <= 1 for one in np.atleast_1d(q).tolist()):
             raise ValueError(f"{where}: q: is {q}; numbers of 0 .. 1 are needed")
         if not skip_nan and any(x.shape[one] == 0 for one in axis):

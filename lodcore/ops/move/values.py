@@ -376,8 +376,8 @@ def bitwise_reduce(x: Any, name: str, axis: Any = 0, *, keepdims: bool = False) 
     ----------
     x : LoDTensor of integers or bool
     name : {"and", "or", "xor"}
-    axis : int, optional
-        The axis of the batch, of a level, or of a row; None for all values.
+    axis : int or tuple of int, optional
+        Axes of the batch, of levels, or of a row; None for all values.
     keepdims : bool
         Not supported.
 
@@ -395,17 +395,26 @@ def bitwise_reduce(x: Any, name: str, axis: Any = 0, *, keepdims: bool = False) 
     where = "bitwise_reduce"
     if keepdims:
         raise TypeError(f"{where}: keepdims: is not supported")
-    x, levels = tensor_of(where, x), getattr(x, "num_levels", 0)
+    x = tensor_of(where, x)
     if axis is None:
         flat = rows(x)
         for _ in range(flat.ndim - 1):
             flat = rows(rows_to_level(flat))
-        return index_values(sequence_bitwise(insert_level(flat, 0, whole=True), name), [0])
-    (at,) = axes_of(where, axis, x.ndim)
-    if at > levels:  # an axis of rows, which becomes the last level
-        order = (at - levels, *(one for one in range(1, x.ndim - levels) if one != at - levels))
+        return _bitwise_along(flat, name, 0)
+    for one in reversed(axes_of(where, axis, x.ndim)):
+        x = _bitwise_along(x, name, one)
+    return x
+
+
+def _bitwise_along(x: Any, name: str, axis: int) -> Any:
+    """Combine bits along one axis."""
+    levels = getattr(x, "num_levels", 0)
+    if not levels and not axis:  # of an array, as that of finer levels is
+        return index_values(sequence_bitwise(insert_level(x, 0, whole=True), name), [0])
+    if axis > levels:  # an axis of rows, which becomes the last level
+        order = (axis - levels, *(one for one in range(1, x.ndim - levels) if one != axis - levels))
         return sequence_bitwise(rows_to_level(transpose_rows(x, order)), name)
-    return sequence_bitwise(moved_behind(x, at, levels), name, levels - 1)
+    return sequence_bitwise(moved_behind(x, axis, levels), name, levels - 1)
 
 
 @named

@@ -228,7 +228,7 @@ def sum(
         return found
     if where is True and is_whole(x, axis, dtype, out, initial, keepdims or None):  # as in a loss
         return reduce_values(x, "sum")
-    x = tensor_of("sum", x)
+    x, initial = tensor_of("sum", x), _started("sum", initial, dtype)
     return in_dtype(reduce_axes("sum", cast_for("sum", x, dtype), axis, out, keepdims, initial, where), dtype)
 
 
@@ -253,7 +253,7 @@ def prod(
     """
     if level is not None:
         x, axis = axes_below("prod", x, axis, level)
-    x = tensor_of("prod", x)
+    x, initial = tensor_of("prod", x), _started("prod", initial, dtype)
     return in_dtype(reduce_axes("prod", cast_for("prod", x, dtype), axis, out, keepdims, initial, where), dtype)
 
 
@@ -514,6 +514,13 @@ def cast_for(name: str, x: Any, dtype: Any) -> Any:
             f"{name}: dtype: is {made}; x has {x.dtype}, and {'floats' if needed == 'fc' else 'numbers'} are needed"
         )
     return x if x.dtype == made else cast(x, made)
+
+
+def _started(name: str, initial: Any, dtype: Any) -> Any:
+    """Return the starting value of a sum or a product; that of bool is whether it is not 0."""
+    if initial is None or dtype is None or sized(name, dtype) != np.bool_:
+        return initial
+    return kept_initial(name, initial, np.dtype(np.bool_)) != 0
 
 
 def in_dtype(found: Any, dtype: Any) -> Any:

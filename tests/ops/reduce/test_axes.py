@@ -196,6 +196,22 @@ def test_bitwise_reduce_along_any_axis_equals_numpy(name, axis):
     np.testing.assert_array_equal(found, getattr(np, f"bitwise_{name}").reduce(dense, axis))
 
 
+@for_each("axis", [(), (0,), (0, 1), (2, 0), (-1, 1), (0, 1, 2), (1, 2, 3), (4, 0, 2)])
+def test_bitwise_reduce_along_several_axes_equals_numpy(axis):
+    dense = np.random.default_rng(2).integers(0, 1 << 40, (2, 3, 2, 3, 4))
+    x = LoDTensor.from_lengths(dense.reshape(6, 2, 3, 4), [3, 3])
+    found = np.bitwise_xor.reduce(x, axis=axis)
+    found = found.to_regular() if isinstance(found, LoDTensor) else found
+    np.testing.assert_array_equal(found, np.bitwise_xor.reduce(dense, axis))
+
+
+@for_each(("name", "initial"), list(itertools.product(("sum", "prod"), (-1, 0, 1, 2))))
+def test_initial_of_a_reduction_in_bool_counts_by_whether_it_is_zero(name, initial):
+    nested = [[1.0, 2.0, 0.0], [0.0], [3.0], []]
+    wanted = [bool(getattr(np, name)(one, dtype=bool, initial=initial)) for one in nested]
+    assert getattr(ops, name)(lodcore.array(nested), axis=1, dtype=bool, initial=initial).tolist() == wanted
+
+
 @given(lods(1, 3, 5), SEEDS, st.data())
 def test_sum_over_several_coarse_axes_equals_lists(lod, seed, data):
     x = LoDTensor(np.random.default_rng(seed).integers(-5, 6, lod.num_rows), lod)

@@ -227,7 +227,7 @@ cdef inline int64_t copy_cells(const uint8_t* x, const int64_t* offsets, int64_t
 
 
 def count_numbers(const real[:, ::1] x not None, const int64_t[::1] offsets not None, int64_t[:, ::1] out not None):
-    """Count the cells of each sequence that are not nan, column by column.
+    """Count the cells of each sequence that are not nan, column by column, where nan come last.
 
     Parameters
     ----------
@@ -241,10 +241,10 @@ def count_numbers(const real[:, ::1] x not None, const int64_t[::1] offsets not 
     with nogil:
         for s in range(n_seqs):
             for c in range(width):
-                out[s, c] = 0
-            for r in range(offsets[s], offsets[s + 1]):
-                for c in range(width):
-                    out[s, c] += x[r, c] == x[r, c]
+                r = offsets[s + 1]
+                while r > offsets[s] and x[r - 1, c] != x[r - 1, c]:
+                    r -= 1
+                out[s, c] = r - offsets[s]
 
 
 def mix_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, const int64_t[:, ::1] low not None,

@@ -15,6 +15,8 @@ from lodcore.kernels.folds cimport BY_LENGTH, BY_ONE, BY_ROOT, GREATEST, LEAST, 
 from lodcore.kernels.folds cimport divide_cells, find_best, fold, fold_four, halve, int_alone, number, number_alone
 from lodcore.kernels.folds cimport uint_alone
 from lodcore.kernels.lanes cimport real
+from lodcore.kernels.short_sequences cimport GROUP, SHORT_EXTREMES, SHORT_SUMS, best_short, first_equal, sum_short
+from lodcore.kernels.short_sequences cimport uneven_ones
 from lodcore.kernels.simd cimport avx2_void, forced_void, has_wide, plain_void, prefetch
 
 cdef extern from "pool.h" nogil:  # of float or of double: all arrays of cells have the type of the result
@@ -37,6 +39,7 @@ cdef enum:
     SPAN = 32
     COPIED = 64
     FAR = 16
+    FEW = 3  # columns of integers
     LINE = 64
     BLOCK = 16
 
@@ -270,6 +273,36 @@ cdef inline plain_void pool_wide_plain(
     pool_wide(x, offsets, n_seqs, width, verb, divide, out)
 
 
+cdef inline void pool_next(
+    const number* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, number* out
+) noexcept nogil:
+    if n_seqs > 0 and width == 1:
+        pool_cells(x, offsets, n_seqs, verb, BY_ONE, out)
+    elif n_seqs > 0:
+        pool_narrow(x, offsets, n_seqs, width, verb, BY_ONE, out)
+
+
+cdef inline void pool_integers(
+    const number* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, number* out
+) noexcept nogil:
+    """Pool rows of a few integers; short sequences whose lengths change without branches."""
+    cdef int64_t turned = 0 if number is int64_t else <int64_t> (<uint64_t> 1 << 63), first = 0, s = 0, some
+    cdef int64_t most = SHORT_SUMS // width if verb == SUM else SHORT_EXTREMES
+    if verb == LEAST:
+        turned = ~turned
+    while s < n_seqs and (verb == SUM or width == 1):
+        some = uneven_ones(offsets + s, n_seqs - s, most)
+        if some > 0:
+            pool_next(x, offsets + first, s - first, width, verb, out + first * width)
+            if verb == SUM:
+                sum_short(<const uint64_t*> x, offsets + s, some, width, 0, <uint64_t*> out + s * width)
+            else:
+                best_short(<const int64_t*> x, offsets + s, some, turned, <int64_t*> out + s)
+            first = s + some
+        s += some if some > 0 else GROUP
+    pool_next(x, offsets + first, n_seqs - first, width, verb, out + first * width)
+
+
 cdef inline void pool_rows(
     const number* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide, number* out
 ) noexcept nogil:
@@ -277,7 +310,9 @@ cdef inline void pool_rows(
     if number is float or number is double:
         if pool_vectors(x, offsets, n_seqs, width, verb, divide, out):
             return
-    if width == 1:
+    if (number is int64_t or number is uint64_t) and width <= FEW:
+        pool_integers(x, offsets, n_seqs, width, verb, out)
+    elif width == 1:
         pool_cells(x, offsets, n_seqs, verb, divide, out)
     elif width <= NARROW:
         pool_narrow(x, offsets, n_seqs, width, verb, divide, out)
@@ -353,6 +388,7 @@ cdef inline void find_rows(
 ) noexcept nogil:
     """Pool as `pool_rows` does, and write the row, within its sequence, of each cell; -1 for an empty one."""
     cdef int64_t s
+    cdef bint uneven = False
     if number is float or number is double:
         if find_vectors(x, offsets, n_seqs, width, verb, out, index):
             return
@@ -364,6 +400,11 @@ cdef inline void find_rows(
         return
     pool_rows(x, offsets, n_seqs, 1, verb, BY_ONE, out)
     for s in range(n_seqs):
+        if (number is int64_t or number is uint64_t) and s % GROUP == 0:
+            uneven = uneven_ones(offsets + s, n_seqs - s, SHORT_EXTREMES) > 0
+        if (number is int64_t or number is uint64_t) and uneven:
+            index[s] = first_equal(<const int64_t*> x + offsets[s], offsets[s + 1] - offsets[s], <int64_t> out[s])
+            continue
         index[s] = first_place(x + offsets[s], offsets[s + 1] - offsets[s], out[s]) if (
             offsets[s + 1] > offsets[s]) else -1
 

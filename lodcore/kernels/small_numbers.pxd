@@ -12,12 +12,15 @@ compile, and 1.0 to run (0.5 to 1.25; up to 1.4 for bytes in rows of 64 without 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from lodcore.kernels.folds cimport LEAST
+from lodcore.kernels.short_sequences cimport GROUP, SHORT_EXTREMES, SHORT_SUMS, best_short, better, short_ones
+from lodcore.kernels.short_sequences cimport sum_short, uneven_ones
 from lodcore.kernels.simd cimport avx2_own_void, avx2_void, forced_void, has_wide, plain_void
 
 cdef enum:
     ROOM = 64
     BLOCK = 1 << 14
     FEW = 4
+    NARROW = 7  # columns of short sequences that are summed together
 
 ctypedef fused small:
     uint8_t
@@ -205,14 +208,28 @@ cdef inline plain_void sum_each_plain(
     sum_each(x, offsets, n_seqs, width, signed, out)
 
 
+cdef inline void sum_next(
+    const small* x, const int64_t* offsets, int64_t n_seqs, int64_t width, bint signed, uint64_t* out
+) noexcept nogil:
+    if n_seqs > 0 and has_wide():
+        sum_each_avx2(x, offsets, n_seqs, width, signed, out)
+    elif n_seqs > 0:
+        sum_each_plain(x, offsets, n_seqs, width, signed, out)
+
+
 cdef inline void sum_small(
     const small* x, const int64_t* offsets, int64_t n_seqs, int64_t width, bint signed, uint64_t* out
 ) noexcept nogil:
     """Compute the sums of the columns of each sequence."""
-    if has_wide():
-        sum_each_avx2(x, offsets, n_seqs, width, signed, out)
-    else:
-        sum_each_plain(x, offsets, n_seqs, width, signed, out)
+    cdef int64_t first = 0, s = 0, some
+    while s < n_seqs:
+        some = short_ones(offsets + s, n_seqs - s, SHORT_SUMS // width) if width <= NARROW else 0
+        if some > 0:
+            sum_next(x, offsets + first, s - first, width, signed, out + first * width)
+            sum_short(x, offsets + s, some, width, sign_of(signed, x), out + s * width)
+            first = s + some
+        s += some if some > 0 else GROUP
+    sum_next(x, offsets + first, n_seqs - first, width, signed, out + first * width)
 
 
 # -- maxima and minima -------------------------------------------------------------------------------------------------
@@ -221,10 +238,6 @@ cdef inline void sum_small(
 cdef inline ordered other_sign(const ordered* unused) noexcept nogil:
     """Return a number whose only bit is the first one."""
     return <ordered> (<int64_t> 1 << (8 * sizeof(ordered) - 1))
-
-
-cdef inline forced_void better(ordered* so_far, ordered cell) noexcept nogil:
-    so_far[0] = cell if cell > so_far[0] else so_far[0]
 
 
 cdef inline forced_void best_few(
@@ -381,14 +394,28 @@ cdef inline plain_void best_each_plain(
     best_each(x, offsets, n_seqs, width, turned, False, out)
 
 
+cdef inline void best_next(
+    const ordered* x, const int64_t* offsets, int64_t n_seqs, int64_t width, ordered turned, ordered* out
+) noexcept nogil:
+    if n_seqs > 0 and has_wide():
+        best_each_avx2(x, offsets, n_seqs, width, turned, out)
+    elif n_seqs > 0:
+        best_each_plain(x, offsets, n_seqs, width, turned, out)
+
+
 cdef inline void best_small(
     const ordered* x, const int64_t* offsets, int64_t n_seqs, int64_t width, bint signed, int verb, ordered* out
 ) noexcept nogil:
     """Compute the maxima or minima of the columns of each sequence; zeros for an empty one."""
     cdef ordered turned = 0 if signed != (sizeof(ordered) == 1) else other_sign(x)
+    cdef int64_t first = 0, s = 0, some
     if verb == LEAST:
         turned = <ordered> ~turned
-    if has_wide():
-        best_each_avx2(x, offsets, n_seqs, width, turned, out)
-    else:
-        best_each_plain(x, offsets, n_seqs, width, turned, out)
+    while s < n_seqs and width == 1:
+        some = uneven_ones(offsets + s, n_seqs - s, SHORT_EXTREMES)
+        if some > 0:
+            best_next(x, offsets + first, s - first, 1, turned, out + first)
+            best_short(x, offsets + s, some, turned, out + s)
+            first = s + some
+        s += some if some > 0 else GROUP
+    best_next(x, offsets + first, n_seqs - first, width, turned, out + first * width)

@@ -81,7 +81,7 @@ def take_cells(x, offsets, positions, out):
 
 
 def count_numbers(x, offsets, out):
-    """Count the cells of each sequence that are not nan, column by column."""
+    """Count the cells of each sequence that are not nan, column by column, where nan come last."""
     for s in range(len(offsets) - 1):
         for c in range(x.shape[1]):
             out[s, c] = 0

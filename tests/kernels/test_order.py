@@ -1,5 +1,7 @@
 """Sorting of text, cells by their positions, interpolation between neighbours: kernels and their twins."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -71,7 +73,8 @@ class TestTwins:
     @given(mixtures(st.sampled_from(["f4", "f8"])))
     def test_count(self, drawn):
         x, offsets, _, _ = drawn
-        agree("order.count_numbers", x, offsets, unwritten(len(offsets) - 1, x.shape[1]))
+        x = np.concatenate([x[:0], *[np.sort(x[a:b], axis=0) for a, b in itertools.pairwise(offsets)]])  # nan come last
+        agree("order.count_numbers", read_only(x), offsets, unwritten(len(offsets) - 1, x.shape[1]))
 
     @given(mixtures(st.sampled_from(["f4", "f8"])), st.sampled_from([0.0, -np.inf, np.nan]))
     def test_fill(self, drawn, value):

@@ -1,6 +1,7 @@
 """Sums, maxima and minima, first and last rows of sequences, and the backward pass."""
 
 import hashlib
+import itertools
 
 import numpy as np
 import pytest
@@ -274,3 +275,54 @@ def digest():
             for least in (False, True):
                 hashed.update(pooled("best_small_rows", x, offsets, least).tobytes())
     return hashed.hexdigest()
+
+
+def stretches(random):
+    """Draw stretches of sequences, each short or long, of one length or of many, empty or not: several groups."""
+    drawn = [
+        random.poisson(5, 70),
+        np.full(40, random.integers(0, 4)),
+        random.integers(0, 120, 10),
+        random.poisson(1, 50) * (random.random(50) < 0.3),
+        random.integers(0, 9, 33),
+        random.integers(300, 900, 2),
+    ]
+    picked = random.permutation(len(drawn))[: random.integers(1, len(drawn) + 1)]
+    return np.concatenate([drawn[j] for j in picked])
+
+
+@for_each(("dtype", "width"), list(itertools.product((*SMALL, *NUMBERS[-2:]), (1, 2, 3, 4, 5, 7, 8))))
+def test_integers_of_short_and_long_sequences_are_pooled_exactly(dtype, width):
+    """Sums, maxima, minima and their places in sequences that are computed together, and in those beside them."""
+    random = np.random.default_rng(dtype.num * 16 + width)
+    for _ in range(6):
+        lengths = stretches(random)
+        offsets = int64(running_sum(lengths.tolist()))
+        bounds = np.iinfo(dtype)
+        whole = random.integers(bounds.min, bounds.max, (offsets[-1], width), dtype, endpoint=True)
+        x = read_only(
+            np.where(random.random(whole.shape) < 0.5, whole, random.integers(0, 3, whole.shape).astype(dtype))
+        )
+        wide, filled = np.dtype("u8") if dtype.kind == "u" else np.dtype("i8"), lengths > 0
+        parts = np.split(x, offsets[1:-1])
+        sums, best = np.empty((len(parts), width), wide), np.empty((len(parts), width), dtype)
+        if dtype.itemsize < 8:
+            kernels.pool.sum_small_rows(x, offsets, sums.view("u8"))
+        else:
+            kernels.pool.sum_rows(x, offsets, 0, sums)
+        np.testing.assert_array_equal(sums, [part.astype(wide).sum(axis=0, dtype=wide) for part in parts])
+        for least in (False, True):
+            place = np.empty(best.shape, np.int64)
+            if dtype.itemsize < 8:
+                kernels.pool.best_small_rows(x, offsets, least, best)
+            else:
+                kernels.pool.best_rows(x, offsets, least, best)
+                found = np.empty_like(best)
+                kernels.pool.find_best_rows(x, offsets, least, found, place)
+                np.testing.assert_array_equal(found, best)
+                wanted = [(part.argmin(0) if least else part.argmax(0)) for part in parts if len(part)]
+                np.testing.assert_array_equal(place[filled], np.reshape(wanted, (-1, width)))
+                assert (place[~filled] == -1).all()
+            wanted = [(part.min(0) if least else part.max(0)) for part in parts if len(part)]
+            np.testing.assert_array_equal(best[filled], np.reshape(wanted, (-1, width)))
+            assert not best[~filled].any()

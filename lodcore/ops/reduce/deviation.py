@@ -14,7 +14,7 @@ from lodcore.errors import DTypeError
 from lodcore.operators.copies import spec_rows
 from lodcore.operators.lod_rules import before
 from lodcore.operators.numbers import is_real
-from lodcore.operators.operands import Array, rows_below, with_levels
+from lodcore.operators.operands import Array, rows_below, rows_of, with_levels
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.elementwise.compare import greater_than
@@ -209,6 +209,12 @@ def var(
     if x.dtype.kind == "c":
         raise DTypeError(f"var: dtype: is {x.dtype}; real numbers are needed")
     levels = getattr(x, "num_levels", 0)
+    ddof = ddof if isinstance(ddof, Symbol) else _number("var", ddof)
+    known = not isinstance(x, Symbol) and not isinstance(ddof, Symbol)
+    if known and axis is None and where is True and out is None and not keepdims:
+        values = np.asarray(rows_of(x))
+        if values.size > ddof and values.dtype.itemsize > 2:  # the same operators, in fewer calls
+            return values.var(ddof=ddof)
     axes = tuple(range(x.ndim)) if axis is None else axes_of("var", axis, x.ndim)
     upper = [one for one in axes if one <= levels] if levels else []
     if where is True and out is None and is_below(axes, levels):

@@ -298,12 +298,21 @@ def _extreme(
     x = tensor_of(name, x)
     if x.dtype.kind not in "fmM":
         return function(x, axis, out, keepdims, initial, where)
-    known, missing = equal(x, x), np.array("nan" if x.dtype.kind == "f" else "NaT", x.dtype)[()]
-    filled = fill_nan(x, last) if x.dtype.kind == "f" else choose(known, x, extreme_time(x.dtype, last))
+    floats = x.dtype.kind == "f"
+    known = None if floats else equal(x, x)
+    filled = fill_nan(x, last) if floats else choose(known, x, extreme_time(x.dtype, last))
     found = function(filled, axis, out, keepdims, initial, where)
-    if initial is not None:
+    if initial is not None or (floats and not _holds(found, last)):
         return found
-    return choose(any_true(known, axis, None, keepdims), found, missing)
+    known, missing = equal(x, x) if floats else known, np.array("nan" if floats else "NaT", x.dtype)[()]
+    made = choose(any_true(known, axis, None, keepdims), found, missing)
+    return made[()] if type(made) is np.ndarray and made.ndim == 0 else made
+
+
+def _holds(found: Any, last: float) -> bool:
+    """Return whether a value that is known, or one that is not, may be this one: that of sequences of only nan."""
+    values = found.values if isinstance(found, LoDTensor) else found
+    return isinstance(found, Symbol) or bool(np.any(values == last))
 
 
 @named
@@ -346,8 +355,12 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
     if levels:
         check_keepdims(name, axis, keepdims)
     axes = None if axis is None or isinstance(axis, tuple) else axes_of(name, axis, x.ndim)
-    known = equal(x, x)
     wide = levels and x.ndim > levels + 1
+    if levels and axes == (levels,) and not wide and out is None and not isinstance(x, Symbol):
+        filled = fill_nan(x, last)
+        if x.lod.lengths(levels - 1).all() and not _holds(function(filled, axis), last):
+            return find(filled, axis, keepdims=keepdims)
+    known = equal(x, x)
     # nan is replaced by -inf, and the first -inf that is not from nan is searched
     if axes is None or not levels or wide:
         _refuse_nothing(name, any_true(known, axis))

@@ -24,7 +24,14 @@ from lodcore.ops.move.position import insert_level
 from lodcore.ops.order.order import ordered, placed
 from lodcore.ops.reduce.axes import check_keepdims, tensor_of
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into
-from lodcore.ops.reduce.reduce_values import axes_of, brought_last, is_below, put_back, with_axes_of_1
+from lodcore.ops.reduce.reduce_values import (
+    axes_of,
+    brought_last,
+    is_below,
+    of_result,
+    put_back,
+    with_axes_of_1,
+)
 from lodcore.tensors import lod_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
@@ -382,13 +389,13 @@ def _of_sequences(x: Any, q: Any, method: str, level: int, skip_nan: bool) -> An
 
 def _first(found: Any, several: int) -> Any:
     """Return the only entry, for a reduction of all values."""
-    return index_values(found, [slice(None), 0] if several else [0])
+    return of_result(found, index_values(found, [slice(None), 0] if several else [0]))
 
 
 def _kept(found: Any, count: int, several: int) -> Any:
     """Restore the reduced axes with length 1."""
     front = [slice(None)] * (2 if several and type(found) is not LoDTensor else 1)
-    return index_values(found, [*front, *[None] * count])
+    return of_result(found, index_values(found, [*front, *[None] * count]))
 
 
 @named

@@ -312,14 +312,26 @@ def without_levels(x: Any, level: int, count: int) -> Any:
 def put_back(reduced: Any, upper: list[int], levels: int, rows: tuple[int, ...] = ()) -> Any:
     """Restore the reduced axes with length 1: those of levels, and those of values, where 0 is the axis of the rows."""
     for axis in rows:
-        reduced = index_values(reduced, [*[slice(None)] * axis, None])
+        reduced = of_result(reduced, index_values(reduced, [*[slice(None)] * axis, None]))
     first = next((j for j in range(len(upper)) if upper[j] == levels + 1 - len(upper) + j), len(upper))
     return with_levels_of_1(with_axes_of_1(reduced, len(upper) - first), upper[:first])
 
 
 def with_levels_of_1(reduced: Any, axes: list[int]) -> Any:
     """Insert axes of levels with length 1."""
-    return insert_level(reduced, tuple(max(axis - 1, 0) for axis in axes), axes[0] == 0) if axes else reduced
+    if not axes:
+        return reduced
+    return of_result(reduced, insert_level(reduced, tuple(max(axis - 1, 0) for axis in axes), axes[0] == 0))
+
+
+def of_result(reduced: Any, made: Any) -> Any:
+    """Return a result with other axes in the memory of the result itself, which may be changed."""
+    if isinstance(made, (Symbol, np.generic)):
+        return made
+    values = lod_tensor_body.writable_values(reduced) if isinstance(reduced, LoDTensor) else np.asarray(reduced)
+    if not isinstance(made, LoDTensor):
+        return values.reshape(made.shape)
+    return lod_tensor_body.new_tensor(values.reshape(made.values.shape), made.lod)
 
 
 def place_along(name: str, x: Any, axis: int, chosen: Any = None) -> Any:
@@ -344,7 +356,7 @@ def place_along(name: str, x: Any, axis: int, chosen: Any = None) -> Any:
     for _ in range(found.ndim - 1):
         firsts = index_values(firsts, [..., None])
     taken = index_values(values_of(places), [add(found, values_of(firsts))])
-    return with_values(firsts, taken) if last else taken
+    return of_result(taken, with_values(firsts, taken)) if last else taken
 
 
 def row_numbers(x: Any) -> Any:
@@ -354,9 +366,7 @@ def row_numbers(x: Any) -> Any:
 
 def with_axes_of_1(x: Any, count: int) -> Any:
     """Insert regular axes of length 1 after that of the rows, so that x aligns with the reduced result."""
-    if type(x) is np.ndarray:  # a result, which may be changed
-        return x.reshape(*x.shape[:1], *[1] * count, *x.shape[1:])
-    return index_values(x, [slice(None), *[None] * count]) if count else x
+    return of_result(x, index_values(x, [slice(None), *[None] * count])) if count else x
 
 
 def over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: bool, initial: Any, empty: Any) -> Any:

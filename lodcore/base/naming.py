@@ -16,6 +16,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: The name of a function at the beginning of a message.
 NAME = re.compile(r"^[\w.]+: ")
+#: What Python says about an argument that a function does not have.
+UNKNOWN = re.compile(r"[\w.<>]+\(\) got an unexpected keyword argument '(\w+)'")
 
 
 def call_named(where: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -79,9 +81,18 @@ def is_named(where: str, known: str) -> bool:
 
 
 def rename(where: str, error: Exception) -> None:
-    """Let the message of an error begin with another name."""
-    if len(error.args) == 1 and not str(error).startswith(f"{where}:"):
-        error.args = (NAME.sub(f"{where}: ", str(error)),)
+    """Let the message of an error begin with another name, also that of Python about an argument that is unknown."""
+    text = str(error)
+    if len(error.args) != 1 or text.startswith(f"{where}:"):
+        return
+    raised = error.__traceback__
+    unknown = UNKNOWN.match(text) if type(error) is TypeError and raised and raised.tb_next is None else None
+    if unknown:  # to the function that was called, not to one that it calls
+        error.args = (f"{where}: {unknown[1]}: is not supported",)
+    elif isinstance(error, IndexError) and text.startswith("index "):
+        error.args = (f"{where}: {text}",)
+    else:
+        error.args = (NAME.sub(f"{where}: ", text),)
 
 
 def named(function: F) -> F:

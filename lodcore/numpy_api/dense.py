@@ -28,6 +28,7 @@ __all__ = [
     "flat",
     "integers",
     "is_on_arrays",
+    "of_length",
     "on_dense",
 ]
 
@@ -88,6 +89,12 @@ def integers(name: str, argument: str, given: Any) -> Any:
     if isinstance(given, Symbol):
         raise DTypeError(f"{where}: is a Variable; integers that are known when it is recorded are needed")
     return integer(where, given, bools=True)
+
+
+def of_length(where: str, x: Any, axis: int, least: int, exactly: bool = False) -> Any:
+    """Return an array after a check of the length of an axis, which is made by the run if only a run knows it."""
+    checked = call([x], "of_length", axis=axis, least=least, exactly=exactly, where=where)
+    return checked if x.shape[axis] is None else x
 
 
 def at_axis(x: Any, axis: int, key: Any) -> Any:

@@ -248,6 +248,14 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     return found
 
 
+def _bound(x: Any) -> Any:
+    """Return a bound as a float; integers of arrays become float64, as differences do not fit into their dtype."""
+    if type(x) in (int, float):
+        return float(x)
+    made = dense_of("linspace", x)
+    return ops.cast(made, np.float64) if made.dtype.kind in "biu" else made
+
+
 @on_dense(np.linspace)
 def linspace(
     start: Any,
@@ -260,8 +268,10 @@ def linspace(
 ) -> Any:
     """Return evenly spaced numbers between two bounds."""
     count = integers("linspace", "num", num)
+    if count < 0:
+        raise ValueError(f"numpy.linspace: num: is {num}; 0 or more is needed")
     parts = count - 1 if endpoint else count
-    low, high = dense_of("linspace", start), dense_of("linspace", stop)
+    low, high = _bound(start), _bound(stop)
     width = ops.minus(high, low)
     key = [ALL, *[None] * width.ndim]
     share = np.arange(count) / parts if parts > 0 else np.zeros(count)
@@ -269,6 +279,8 @@ def linspace(
     found: Any = ops.add(ops.mul(ops.index_values(share, key), width), low)
     if endpoint and count > 1:  # the last one exactly
         found = ops.where(ops.index_values(np.arange(count) < count - 1, key), found, high)
-    found = found if dtype is None else ops.cast(found, dtype)
+    if dtype is not None:
+        whole = np.dtype(dtype).kind in "iu" and found.dtype.kind == "f"
+        found = ops.cast(ops.elementwise([found], np.floor) if whole else found, dtype)
     found = moveaxis(found, 0, axis) if axis else found
     return (found, ops.div(width, parts if parts > 0 else np.nan)) if retstep else found

@@ -124,10 +124,15 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 # -- norms -------------------------------------------------------------------------------------------------------------
 
 
+def _inexact(x: Any) -> Any:
+    """Convert integers and bool to float64, as NumPy computes their norms."""
+    return x if x.dtype.kind in "fc" else ops.cast(x, np.float64)
+
+
 @on_dense(np.linalg.norm)
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Compute norms of vectors or matrices, as NumPy names them."""
-    x = dense_of("linalg.norm", x)
+    x = _inexact(dense_of("linalg.norm", x))
     if axis is None:
         axes = tuple(range(x.ndim))
         if ord is not None and len(axes) not in (1, 2):
@@ -176,7 +181,7 @@ def _of_matrices(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
 @on_dense(np.linalg.vector_norm)
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """Compute norms of vectors, along one axis or over several."""
-    x = dense_of("linalg.vector_norm", x)
+    x = _inexact(dense_of("linalg.vector_norm", x))
     given = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = tuple([axis_in("linalg.vector_norm", one, x.ndim) for one in given])
     if ord == 2:

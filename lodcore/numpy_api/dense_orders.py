@@ -9,7 +9,7 @@ import numpy as np
 from lodcore import ops
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.numpy_api.dense import ALL, DENSE, at_axis, axis_in, call, dense_of, flat, integers, on_dense
+from lodcore.numpy_api.dense import ALL, DENSE, at_axis, axis_in, call, dense_of, flat, integers, of_length, on_dense
 from lodcore.numpy_api.protocols import concatenate
 from lodcore.numpy_api.sorting import differences
 from lodcore.ops.reduce.axes import in_dtype
@@ -99,20 +99,22 @@ for _name, _rule in (("quantile", "quantile"), ("percentile", "quantile")):
     _quantiles(f"nan{_name}", f"nan{_rule}", _name == "percentile")
 
 
+def _as_floats(name: str, a: Any) -> Any:
+    """Convert integers and bool to float64, as NumPy averages the two in the middle."""
+    x = dense_of(name, a)
+    return ops.cast(x, np.float64) if x.dtype.kind in "biu" else x
+
+
 @on_dense(np.median)
 def median(a: Any, axis: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
-    """Compute medians; those of bool are between 0 and 1, as in NumPy, which has no other quantiles of bool."""
-    if dense_of("median", a).dtype == np.bool_:
-        a = ops.cast(a, np.float64)
-    return _quantile("median", "quantile", a, np.asarray(0.5), axis, "linear", keepdims)
+    """Compute medians."""
+    return _quantile("median", "quantile", _as_floats("median", a), np.asarray(0.5), axis, "linear", keepdims)
 
 
 @on_dense(np.nanmedian)
 def nanmedian(a: Any, axis: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Compute medians of the values that are not nan."""
-    if dense_of("nanmedian", a).dtype == np.bool_:
-        a = ops.cast(a, np.float64)
-    return _quantile("nanmedian", "nanquantile", a, np.asarray(0.5), axis, "linear", keepdims)
+    return _quantile("nanmedian", "nanquantile", _as_floats("nanmedian", a), np.asarray(0.5), axis, "linear", keepdims)
 
 
 @on_dense(np.average)
@@ -127,6 +129,8 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
             at = axis_in("average", axis, x.ndim)
             if None not in (weights.shape[0], x.shape[at]) and weights.shape[0] != x.shape[at]:
                 raise ShapeError(f"numpy.average: weights: are {weights.shape[0]}; axis {at} has length {x.shape[at]}")
+            if weights.shape[0] is not None:
+                x = of_length("numpy.average: a", x, at, weights.shape[0], True)
             weights = ops.index_values(weights, [ALL if one == at else None for one in range(x.ndim)])
         elif weights.ndim != x.ndim or any(
             None not in pair and pair[0] != pair[1] for pair in zip(weights.shape, x.shape, strict=True)
@@ -169,7 +173,7 @@ def _cumulative(name: str, rule: str, first: int) -> Any:
         if not include_initial:
             return found
         at = axis_in(name, 0 if axis is None else axis, x.ndim)
-        begin = ops.full_like(at_axis(found, at, slice(0, 1)), first)
+        begin = ops.full_like(ops.sum(at_axis(found, at, slice(0, 0)), at, keepdims=True), first, found.dtype)
         return concatenate([begin, found], at)
 
     return cumulative
@@ -252,11 +256,16 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 def _slope(x: Any, axis: int, step: Any, edge_order: int) -> Any:
     """Compute the gradient along one axis."""
-    size, step = x.shape[axis], step if isinstance(step, (int, float)) else dense_of("gradient", step)
-    if size is not None and size < edge_order + 1:
-        raise ValueError(f"numpy.gradient: f: has length {size} on axis {axis}; {edge_order + 1} or more is needed")
-    uneven = np.ndim(step) > 0
+    step = step if isinstance(step, (int, float)) else dense_of("gradient", step)
+    x, uneven = of_length("numpy.gradient: f", x, axis, edge_order + 1), np.ndim(step) > 0
     if uneven:
+        if np.ndim(step) > 1 or (None not in (step.shape[0], x.shape[axis]) and step.shape[0] != x.shape[axis]):
+            raise ValueError(
+                f"numpy.gradient: varargs: has shape {step.shape}; as many places as axis {axis} has entries, "
+                f"{x.shape[axis]}, are needed"
+            )
+        step = step if x.shape[axis] is None else of_length("numpy.gradient: varargs", step, 0, x.shape[axis], True)
+        x = x if step.shape[0] is None else of_length("numpy.gradient: f", x, axis, step.shape[0], True)
         step = diff(step)
     shape = [ALL, *[None] * (x.ndim - axis - 1)]
 
@@ -327,13 +336,15 @@ def imag(val: Any) -> Any:
 
 
 def conjugate(x: Any) -> Any:
-    """Return the conjugates."""
-    return ops.elementwise([x], np.conjugate)
+    """Return the conjugates; real numbers themselves."""
+    return ops.elementwise([x], np.conjugate) if x.dtype.kind == "c" else x
 
 
 @on_dense(np.angle)
 def angle(z: Any, deg: bool = False) -> Any:
     """Return the angles of complex numbers."""
+    z = dense_of("angle", z)
+    z = ops.cast(z, np.int64) if z.dtype == np.bool_ else z
     found = ops.elementwise([imag(z), real(z)], np.arctan2)
     return ops.mul(found, 180 / np.pi) if deg else found
 

@@ -10,7 +10,7 @@ import numpy as np
 from lodcore import ops
 from lodcore.base.memory import integer
 from lodcore.errors import ShapeError
-from lodcore.numpy_api.dense import ALL, DENSE, axis_in, call, dense_of, flat, integers, on_dense
+from lodcore.numpy_api.dense import ALL, DENSE, axis_in, call, dense_of, flat, integers, of_length, on_dense
 from lodcore.numpy_api.dense_shapes import moveaxis
 
 __all__ = ["dot", "outer_of"]
@@ -136,6 +136,9 @@ def outer(a: Any, b: Any) -> Any:
 @on_dense(np.linalg.outer)
 def linalg_outer(x1: Any, x2: Any, /) -> Any:
     """Multiply each value of a vector by each of another."""
+    for x in (x1, x2):
+        if dense_of("linalg.outer", x).ndim != 1:
+            raise ShapeError(f"numpy.linalg.outer: x1, x2: one has shape {np.shape(x)}; vectors are needed")
     return outer(x1, x2)
 
 
@@ -147,14 +150,18 @@ def linalg_matmul(x1: Any, x2: Any, /) -> Any:
 
 def matvec(x1: Any, x2: Any, /) -> Any:
     """Multiply matrices by vectors."""
-    vector = dense_of("matvec", x2)
+    matrix, vector = dense_of("matvec", x1), dense_of("matvec", x2)
+    if matrix.ndim < 2 or vector.ndim < 1:
+        raise ShapeError(f"numpy.matvec: x1, x2: have shapes {matrix.shape}, {vector.shape}; a matrix is needed first")
     found = ops.matmul(x1, ops.index_values(vector, [Ellipsis, None]))
     return ops.index_values(found, [Ellipsis, 0])
 
 
 def vecmat(x1: Any, x2: Any, /) -> Any:
     """Multiply vectors, which are conjugated, by matrices."""
-    vector = dense_of("vecmat", x1)
+    vector, matrix = dense_of("vecmat", x1), dense_of("vecmat", x2)
+    if matrix.ndim < 2 or vector.ndim < 1:
+        raise ShapeError(f"numpy.vecmat: x1, x2: have shapes {vector.shape}, {matrix.shape}; a matrix is needed last")
     vector = ops.elementwise([vector], np.conjugate) if vector.dtype.kind == "c" else vector
     found = ops.matmul(ops.index_values(vector, [Ellipsis, None, ALL]), x2)
     return ops.index_values(found, [Ellipsis, 0, ALL])
@@ -234,7 +241,10 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 @on_dense(np.correlate)
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     """Correlate two vectors, of which the second is conjugated."""
-    x, y = flat("correlate", a), flat("correlate", v)
+    x, y = dense_of("correlate", a), dense_of("correlate", v)
+    if x.ndim > 1 or y.ndim > 1:
+        raise ShapeError(f"numpy.correlate: a, v: have shapes {x.shape}, {y.shape}; vectors are needed")
+    x, y = flat("correlate", x), flat("correlate", y)
     if mode == "same" and (None in (x.shape[0], y.shape[0]) or x.shape[0] < y.shape[0]):
         raise ShapeError(
             "numpy.correlate: a, v: v is longer, or the lengths are known only when it runs; 'same' needs a longer a"
@@ -249,6 +259,9 @@ def multi_dot(arrays: Any) -> Any:
     xs = [dense_of("linalg.multi_dot", x) for x in arrays]
     if len(xs) < 2:
         raise ValueError("numpy.linalg.multi_dot: arrays: two or more are needed")
+    for j, x in enumerate(xs):
+        if x.ndim != 2 and not (x.ndim == 1 and j in (0, len(xs) - 1)):
+            raise ShapeError(f"numpy.linalg.multi_dot: arrays[{j}]: has shape {x.shape}; a matrix is needed")
     found = xs[0]
     for x in xs[1:]:
         found = ops.matmul(found, x)
@@ -261,6 +274,7 @@ def matrix_power(a: Any, n: Any) -> Any:
     x, power = dense_of("linalg.matrix_power", a), integers("linalg.matrix_power", "n", n)
     if x.ndim < 2 or x.shape[-1] is None or x.shape[-2] not in (None, x.shape[-1]):
         raise ShapeError(f"numpy.linalg.matrix_power: a: has shape {x.shape}; square matrices are needed")
+    x = of_length("numpy.linalg.matrix_power: a", x, x.ndim - 2, x.shape[-1], True)
     if power == 0:
         return ops.add(ops.full_like(x, 0), np.eye(x.shape[-1], dtype=x.dtype))
     square, found = call([x], "linalg.inv") if power < 0 else x, None

@@ -70,7 +70,10 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 def rollaxis(a: Any, axis: Any, start: Any = 0) -> Any:
     """Move an axis backwards, before another one."""
     x = dense_of("rollaxis", a)
-    at, before = axis_in("rollaxis", axis, x.ndim), axis_in("rollaxis", start, x.ndim + 1, "start")
+    at, before = axis_in("rollaxis", axis, x.ndim), integers("rollaxis", "start", start)
+    before += x.ndim if before < 0 else 0
+    if not 0 <= before <= x.ndim:
+        raise ShapeError(f"numpy.rollaxis: start: is {start}; x has {x.ndim} axes")
     return moveaxis(x, at, before - (at < before))
 
 
@@ -90,6 +93,10 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     """Remove axes of length 1; an axis whose length is known only when it runs is removed if it is named."""
     x = dense_of("squeeze", a)
     if axis is None:
+        if None in x.shape:
+            raise ShapeError(
+                f"numpy.squeeze: x: has shape {x.shape}; a length is known only when it runs: name the axes to remove"
+            )
         places = [at for at, size in enumerate(x.shape) if size == 1]
     else:
         places = [axis_in("squeeze", one, x.ndim) for one in (axis if isinstance(axis, tuple) else (axis,))]

@@ -175,9 +175,10 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
     if not _levels(x) and isinstance(x, Symbol):
         given = tuple([_array_of_lists(one) if type(one) is list else one for one in given])
     keys = _expanded(given, x.ndim)
-    group = Group(keys if isinstance(x, Symbol) else _numbered(x, keys))
+    known = known_value(x) if open_operators() is None else x  # under vjp, too
+    group = Group(_numbered(known, keys) if isinstance(known, LoDTensor) else keys)
     at = 0
-    paired = _elements(x, group)
+    paired = _elements(x, known, group)
     if paired is not None:
         x, at = paired, 1
     for j, one in enumerate(group.keys):
@@ -198,13 +199,12 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
     return x
 
 
-def _elements(x: Any, group: Group) -> Any:
+def _elements(x: Any, known: Any, group: Group) -> Any:
     """Return x[I, J] of a vector I, and a number or vector J, without the other elements of these sequences.
 
     None for other keys, for a few small sequences, for Variables whose structure is not known here, and where an entry
     is out of bounds, which is told by what takes whole sequences.
     """
-    known = known_value(x) if open_operators() is None else x
     if type(known) is not LoDTensor or len(group.keys) < 2 or not known.num_levels:
         return None
     index, place = group.keys[:2]

@@ -100,6 +100,8 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
         return shared("round", lambda values: np.round(values, places), x)
     if places == 0:
         return ops.elementwise([x], np.rint)
+    if x.dtype.kind == "c" and not isinstance(x, Symbol):  # a complex infinity times a number is nan
+        return shared("round", lambda values: np.round(values, places), x)
     if places < 0:
         return ops.mul(ops.elementwise([ops.div(x, 10.0**-places)], np.rint), 10.0**-places)
     return ops.div(ops.elementwise([ops.mul(x, 10.0**places)], np.rint), 10.0**places)

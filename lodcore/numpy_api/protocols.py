@@ -104,10 +104,9 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         return _several(ufunc, inputs)
     if method == "reduce" and ufunc in LOGICAL and kwargs.get("dtype") in (bool, np.bool_, np.dtype(bool)):
         kwargs = {name: given for name, given in kwargs.items() if name != "dtype"}  # which NumPy's methods give
-    if method == "reduce" and ufunc in REDUCING:
-        return REDUCING[ufunc](*inputs, **{"axis": 0, **_without_defaults(kwargs)})
-    if method == "reduce" and ufunc in BITS:
-        return ops.bitwise_reduce(inputs[0], BITS[ufunc], **{"axis": 0, **_without_defaults(kwargs)})
+    if method == "reduce" and (ufunc in REDUCING or ufunc in BITS):
+        reduce = REDUCING.get(ufunc) or partial(ops.bitwise_reduce, name=BITS[ufunc])
+        return call_named(f"numpy.{ufunc.__name__}.reduce", reduce, *inputs, **{"axis": 0, **_without_defaults(kwargs)})
     if method == "accumulate":  # of two operands and one result: NumPy refuses others itself
         return accumulate(ufunc, *inputs, **{"axis": 0, **_without_defaults(kwargs)})
     if isinstance(self, Symbol) and all_dense(inputs):

@@ -79,6 +79,13 @@ SMOOTH = [
         )
         for sections in (2, (1, 3), (3, 2), (7,), (-2,))
     ],
+    *rows(
+        "of_length",
+        [(2, 3)],
+        lambda x, **options: x,
+        {"axis": 1, "least": 2, "exactly": False, "where": "f: x"},
+        {"axis": 0, "least": 2, "exactly": True, "where": "f: x"},
+    ),
     *rows("take_along_axis", [(2, 3), INDEX], np.take_along_axis, {"axis": 1}),
     NumpyCall(
         "einsum",

@@ -322,7 +322,12 @@ def test_promised_functions_of_the_page_are_not_refused(dtype):
         ("np.roll(y[..., None], y, axis=2)", lodcore.DTypeError, "^numpy.roll: shift: is LoDTensor"),
         ("np.repeat(y[..., None], [], axis=2)", lodcore.DTypeError, r"^numpy.repeat: repeats: is \[\]; an integer"),
         ("np.diff(y[..., None], axis=2, prepend=y[:1])", lodcore.LoDError, "^numpy.diff: prepend: has 1 sequences"),
-        ("np.array([True, False]).any(where=y > 1)", lodcore.ShapeError, "^where: x: has length 2 on axis 1"),
+        ("np.array([True, False]).any(where=y > 1)", lodcore.ShapeError, "^numpy.logical_or.reduce: x: has length 2"),
+        ("np.std(y, axis=1, correction=1)", TypeError, "^numpy.std: correction: is not supported"),
+        ("np.maximum.reduce(y, axis=1, dtype='f8')", TypeError, "^numpy.maximum.reduce: dtype: is not supported"),
+        ("np.bitwise_or.reduce(y, where=y > 1)", TypeError, "^numpy.bitwise_or.reduce: where: is not supported"),
+        ("np.take(y, [9], axis=1)", IndexError, "^numpy.take: index 9 is out of bounds for sequence 0"),
+        ("np.partition(y, 9, axis=1)", IndexError, "^numpy.partition: index 9 is out of bounds for sequence 0"),
         ("y.round(400)", lodcore.DTypeError, "round: decimals: is 400"),
         ("y.round(1.5)", lodcore.DTypeError, "round: decimals: is 1.5"),
         ("np.isclose(y, y, y)", TypeError, "numpy.isclose: argument 2: is a LoDTensor; a number or an array is needed"),
@@ -388,3 +393,8 @@ def test_integers_are_clipped_squared_and_counted_as_in_numpy(dtype):
     assert (x**2).dtype == dtype
     np.testing.assert_array_equal((x**2).values, values**2)
     assert np.count_nonzero(x) == np.count_nonzero(values)
+
+
+def test_round_keeps_complex_infinities():
+    values = np.array([complex(np.inf, 0), complex(0, -np.inf), 1.26 - 2.34j])
+    np.testing.assert_array_equal(np.round(lodcore.LoDTensor.from_lengths(values, [3]), 1).values, np.round(values, 1))

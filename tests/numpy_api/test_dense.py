@@ -1,5 +1,6 @@
 """NumPy's functions on dense Variables: values and gradients, under vjp, in Programs and in bodies of loops."""
 
+import re
 import warnings
 
 import numpy as np
@@ -267,6 +268,100 @@ def test_tensordot_sums_over_an_axis_of_unknown_length_and_checks_it_in_the_run(
     np.testing.assert_allclose(Executor().run(program, {"a": x, "b": y}, [found])[0], x.T @ y)
     with pytest.raises(ShapeError, match=r"numpy.tensordot: a, b: have shapes \(2, 2\), \(3, 4\); axes"):
         Executor().run(program, {"a": x[:2], "b": y}, [found])
+
+
+WHOLE = {
+    "i": np.array([[-128, 3, 100], [100, -7, 127]], np.int8),
+    "b": np.array([True, False]),
+    "m": np.zeros((2, 3, 4)),
+}
+WHOLE_CALLS = """
+np.median(i) | np.median(i, axis=0) | np.nanmedian(i, axis=1) | np.median(b) | np.linalg.norm(i) | np.linalg.norm(i, 1)
+np.linalg.norm(i, np.inf) | np.linalg.norm(i[0], 0.5) | np.linalg.norm(i, 'nuc') | np.linalg.vector_norm(i, ord=np.inf)
+np.linalg.vector_norm(i, ord=0) | np.linalg.matrix_norm(i) | np.angle(b) | b.conj() | i.conj()
+np.rollaxis(m, -1, -2) | np.rollaxis(m, 1, -1) | np.rollaxis(m, 0, 3) | np.rollaxis(m, 2, -3)
+np.cumulative_sum(m[0, 0, :0], include_initial=True) | np.cumulative_prod(i, axis=1, include_initial=True)
+np.linspace(i[0, 0] / 64.0, 3, 4, dtype=int) | np.linspace(i[0], 5, 3)
+"""
+
+
+def test_results_of_integers_and_their_dtypes_are_those_of_numpy():
+    """Medians, norms and angles of integers are computed in float64, places of axes count from the end."""
+
+    def check(text):
+        wanted = compute(text, WHOLE)
+        found, _ = vjp(lambda given: compute(text, given), WHOLE)
+        found = found.get() if hasattr(found, "get") else found
+        assert (np.asarray(found).dtype, np.shape(found)) == (wanted.dtype, wanted.shape)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+    checked([one.strip() for one in WHOLE_CALLS.replace("\n", " | ").split(" | ") if one.strip()], check)
+
+
+def test_gradient_of_pinv_where_singular_values_are_cut_off_is_that_of_differences():
+    random = np.random.default_rng(5)
+    for shape in ((3, 3), (4, 2), (2, 4), (2, 3, 5), (3, 1)):
+        x, weights = random.normal(size=shape), random.normal(size=(*shape[:-2], shape[-1], shape[-2]))
+        for rcond in (1e-15, 0.3, 0.6, 0.9):
+
+            def loss(x, rcond=rcond, weights=weights):
+                return (np.linalg.pinv(x, rcond=rcond) * weights).sum()
+
+            differences = np.zeros(shape)
+            for place in np.ndindex(shape):
+                step = np.zeros(shape)
+                step[place] = 1e-6
+                differences[place] = (loss(x + step) - loss(x - step)) / 2e-6
+            gradient = value_and_grad(loss)(x)[1]
+            np.testing.assert_allclose(gradient, differences, atol=1e-4 * max(1, np.abs(gradient).max()))
+
+
+#: Calls on an array whose first axis has a length that only a run knows, an array that it refuses, and what it says.
+LENGTHS = [
+    (lambda x: np.gradient(x, axis=0), (1, 2), "gradient: f: has length 1 on axis 0; 2 or more is needed"),
+    (lambda x: np.gradient(x, axis=0, edge_order=2), (2, 2), "gradient: f: has length 2 on axis 0; 3 or more"),
+    (lambda x: np.gradient(x, [0.0, 1, 3], axis=0), (4, 2), "gradient: f: has length 4 on axis 0; 3 is needed"),
+    (lambda x: np.average(x, axis=0, weights=[1.0, 2, 3]), (1, 2), "average: a: has length 1 on axis 0; 3 is needed"),
+    (lambda x: np.linalg.matrix_power(x, 1), (1, 2), "matrix_power: a: has length 1 on axis 0; 2 is needed"),
+]
+
+
+@pytest.mark.parametrize(("call", "shape", "said"), LENGTHS)
+def test_lengths_that_only_a_run_knows_are_checked_by_the_run(call, shape, said):
+    with Program() as program:
+        found = call(data("x", (None, 2), "f8"))
+    with pytest.raises(ShapeError, match=said):
+        Executor().run(program, {"x": np.ones(shape)}, [found])
+
+
+WRONG_SHAPES = """
+np.gradient(w, [0, 1, 3], axis=2): has shape (3,); as many places as axis 2 has entries, 4, are needed
+np.vecdot(p, p[:, :1]): have lengths 4 and 1 on axis -1
+np.matvec(v, v): a matrix is needed first
+np.vecmat(v, v): a matrix is needed last
+np.correlate(p, v): vectors are needed
+np.linalg.outer(p, p): vectors are needed
+np.linalg.multi_dot([w, w]): arrays[0]: has shape (2, 3, 4); a matrix is needed
+np.linspace(v, 5, -3): num: is -3; 0 or more is needed
+np.rollaxis(w, 1, 4): start: is 4; x has 3 axes
+"""
+
+
+def test_shapes_that_numpy_refuses_are_refused():
+    def check(line):
+        text, said = line.split(": ", 1)
+        with pytest.raises(ValueError, match=re.escape(said)):
+            vjp(lambda given: compute(text, given), GIVEN)
+
+    checked(WRONG_SHAPES.strip().splitlines(), check)
+
+
+def test_squeeze_without_axes_needs_lengths_that_are_known():
+    with (
+        Program(),
+        pytest.raises(ShapeError, match=r"squeeze: x: has shape \(None, 1\); a length is known only when it runs"),
+    ):
+        np.squeeze(data("x", (None, 1), "f8"))
 
 
 def test_medians_of_bool_are_those_of_numpy_and_other_quantiles_are_refused():

@@ -467,6 +467,16 @@ def test_a_mask_beside_vectors_has_one_entry_per_sequence(size):
     assert x[np.array([True, False, True]), np.array([1, 0])].tolist() == [2, 5]
 
 
+def test_a_mask_with_one_true_entry_broadcasts_with_a_vector_also_under_vjp():
+    x = lodcore.LoDTensor.from_lengths(np.arange(12.0).reshape(4, 3), [2, 2])
+    mask = np.array([True, False])
+    for key, wanted in (((mask, [0, 1]), [[0, 1, 2], [3, 4, 5]]), ((mask, 0, [0, 1]), [0, 1])):
+        found, pullback = vjp(lambda x, key=key: x[key], x)
+        assert found.tolist() == x[key].tolist() == wanted
+        (gradient,) = pullback(np.ones(found.shape))
+        assert gradient.values.sum() == np.size(wanted)
+
+
 @for_each("step", [-(2**63), -(2**63) + 1, -(2**70), -3, -1, 2, 2**62, 2**63 - 1, 2**63, 2**70])
 def test_steps_of_any_size(step):
     """As slices of lists, of sequences and of their elements."""

@@ -108,12 +108,25 @@ def _pseudo(x: Spec, rcond: Any) -> Spec:
 
 
 def _vjp_pseudo(given: RuleInputs, x: Array, rcond: Any) -> Array:
+    """Turn the cotangent into the directions of singular values, of which those that are cut off count as 0."""
     _real("pinv", x)
-    p, d = given.out, given.d
-    known = -_t(p) @ d @ _t(p)
-    left = (np.eye(x.shape[-2], dtype=x.dtype) - x @ p) @ (_t(d) @ p) @ _t(p)
-    right = (_t(p) @ p) @ _t(d) @ (np.eye(x.shape[-1], dtype=x.dtype) - p @ x)
-    return known + left + right  # type: ignore[no-any-return]
+    tall = x.shape[-2] >= x.shape[-1]
+    x, p, d = (x, _t(given.out), _t(given.d)) if tall else (_t(x), given.out, given.d)
+    u, s, vh = np.linalg.svd(x)
+    inverse = np.einsum("...ij,...ij->...j", u[..., : s.shape[-1]], p @ _t(vh))  # of those that were kept, otherwise 0
+    kept = inverse * s > 0.5
+    turned = _t(u) @ d @ _t(vh)
+    across, below = turned[..., : s.shape[-1], :], turned[..., s.shape[-1] :, :]
+    known = np.where(kept, s, 1)
+    f = np.where(kept, 1 / known, 0)
+    row, column = (kept[..., None], s[..., None], f[..., None]), (kept[..., None, :], s[..., None, :], f[..., None, :])
+    one = row[0] ^ column[0]  # of a pair, one is kept
+    apart, total = np.where(one, row[1] - column[1], 1), np.where(one, row[1] + column[1], 1)
+    even = np.where(one, (row[2] - column[2]) / apart, -row[2] * column[2])
+    odd = np.where(one, (row[2] + column[2]) / total, row[2] * column[2])
+    made = (even * (across + _t(across)) + odd * (across - _t(across))) / 2
+    d_x = u @ np.concatenate([made, below * (f * f)[..., None, :]], -2) @ vh
+    return d_x if tall else _t(d_x)
 
 
 # -- decompositions ----------------------------------------------------------------------------------------------------

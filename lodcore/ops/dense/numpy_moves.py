@@ -246,6 +246,21 @@ def _vjp_along_axis(given: RuleInputs, x: Array, indices: Array, axis: int) -> t
     return d_x, None
 
 
+# -- lengths -----------------------------------------------------------------------------------------------------------
+
+
+def _of_length(x: Array, axis: int, least: int, exactly: bool, where: str) -> Array:
+    """Return x itself: the Spec rule, which is asked before, knows the length when it runs."""
+    return x
+
+
+def _length(x: Spec, axis: int, least: int, exactly: bool, where: str) -> Spec:
+    size = x.shape[axis]
+    if size is not None and (size != least if exactly else size < least):
+        raise ShapeError(f"{where}: has length {size} on axis {axis}; {least}{'' if exactly else ' or more'} is needed")
+    return Spec((*x.shape[:axis], least if exactly else size, *x.shape[axis + 1 :]), x.dtype)
+
+
 # -- the table ---------------------------------------------------------------------------------------------------------
 
 #: The rules, by the names of the functions in NumPy. Options are complete, axes counted from the first.
@@ -266,4 +281,6 @@ RULES = {
     "triu": NumpyRule(np.triu, _triangle, _vjp_triangle(np.triu)),
     "split": NumpyRule(_cut, _pieces, _vjp_pieces, _columns),
     "take_along_axis": NumpyRule(_taken_along_axis, _along_axis, _vjp_along_axis),
+    # of its own: the check of a length that only a run knows
+    "of_length": NumpyRule(_of_length, _length, lambda given, x, axis, least, exactly, where: given.d),
 }

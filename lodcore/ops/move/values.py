@@ -438,7 +438,10 @@ def vecdot(x: Any, y: Any, axis: Any = -1) -> Any:
     >>> lodcore.ops.vecdot(x, x)
     array([5, 0, 9])
     """
-    x = tensor_of("vecdot", x)
+    x, y = tensor_of("vecdot", x), tensor_of("vecdot", y)
+    sizes = [one.shape[axis] for one in (x, y) if type(axis) is int and -one.ndim <= axis < one.ndim]
+    if len(sizes) == 2 and None not in sizes and sizes[0] != sizes[1]:
+        raise ShapeError(f"vecdot: x, y: have lengths {sizes[0]} and {sizes[1]} on axis {axis}; equal ones are needed")
     if x.dtype.kind == "c":
         x = elementwise([x], np.conjugate)
     product = mul(x, y)

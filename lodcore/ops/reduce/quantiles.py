@@ -394,7 +394,7 @@ def _first(found: Any, several: int) -> Any:
 
 def _kept(found: Any, count: int, several: int) -> Any:
     """Restore the reduced axes with length 1."""
-    front = [slice(None)] * (2 if several and type(found) is not LoDTensor else 1)
+    front = [slice(None)] * (2 if several and not getattr(found, "num_levels", 0) else 1)
     return of_result(found, index_values(found, [*front, *[None] * count]))
 
 

@@ -54,8 +54,8 @@ DEFECTS = {
         ("result-drops-the-structure", "    if not isinstance(target, LoDTensor):\n", "    if target is None:\n"),
         (
             "all-values-by-default",
-            'return REDUCING[ufunc](*inputs, **{"axis": 0, **_without_defaults(kwargs)})',
-            "return REDUCING[ufunc](*inputs, **_without_defaults(kwargs))",
+            'reduce, *inputs, **{"axis": 0, **_without_defaults(kwargs)})',
+            "reduce, *inputs, **_without_defaults(kwargs))",
         ),
     ],
     ("lodcore/numpy_api/protocols.py", "tests/testing/test_assertions.py"): [

@@ -12,6 +12,7 @@ import lodcore
 from lodcore import DTypeError, LoDTensor, Program, ShapeError, data, ops, vjp
 from lodcore.operators.roles import spec_of
 from reference.ops.levels import sequences
+from tests.helpers.agree import values_of
 from tests.helpers.draw import lods
 from tests.helpers.tables import for_each
 from tests.samples.common import SEEDS
@@ -350,3 +351,28 @@ def test_results_of_no_rows(name, empty, dtype):
     if dtype == "f4":
         with pytest.raises(DTypeError, match="empty: is 1e\\+300"):
             getattr(x, name)(axis=1, empty=1e300)
+
+
+@for_each("axis", [0, 1, 2, (0, 1), (1, 2), (0, 2), (0, 1, 2)])
+def test_results_with_kept_axes_may_be_changed(axis):
+    """They are not views of what was given, also where there is one sequence."""
+    x = LoDTensor.from_lengths(np.arange(6.0).reshape(3, 2), [3])
+    for name in ("sum", "max", "mean", "std", "prod", "argmin", "median", "nanmax", "nanargmin"):
+        if "arg" in name and isinstance(axis, tuple):
+            continue
+        found = getattr(np, name)(x, axis=axis, keepdims=True)
+        found[...] = 7
+        assert (values_of(found) == 7).all()
+    assert x.values.tolist() == np.arange(6.0).reshape(3, 2).tolist()
+
+
+@for_each("dtype", ["f4", "f8", "i4", "?"])
+def test_deviation_of_all_values_has_the_bits_of_the_recorded_one(dtype):
+    random = np.random.default_rng(3)
+    for count, ddof in itertools.product((1, 2, 7, 300), (0, 1, 2, 0.5)):
+        x = LoDTensor.from_lengths((random.normal(size=(count, 2)) * 9).astype(dtype), [count // 2, count - count // 2])
+        for name in ("var", "std"):
+            wanted, _ = vjp(lambda x, name=name, ddof=ddof: getattr(ops, name)(x, ddof=ddof), x)
+            found = getattr(ops, name)(x, ddof=ddof)
+            assert found.dtype == wanted.dtype
+            assert np.asarray(found).tobytes() == np.asarray(wanted).tobytes()

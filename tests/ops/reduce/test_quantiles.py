@@ -9,6 +9,7 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, ops, sequence_median, sequence_quantile, vjp
 from lodcore.ops.reduce.quantiles import METHODS, TAKING
+from tests.helpers.agree import values_of
 from tests.helpers.tables import for_each
 
 
@@ -114,3 +115,16 @@ def test_sequence_quantile_gradient_goes_to_the_rows_on_both_sides():
 def test_sequence_quantile_of_1_with_skip_nan_is_the_greatest_number(method):
     x = lodcore.array([[1.0, 2.0, np.nan], [np.nan, 3.0]])
     assert lodcore.sequence_quantile(x, 1.0, method, skip_nan=True).tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize("axis", [1, 2, (1, 2), (0, 1, 2)])
+def test_kept_axes_of_several_quantiles_are_the_same_when_recorded(axis):
+    x = lodcore.array([[[1.0, 2.0], [3.0]], [[4.0]]])
+    if axis == 1:  # whose kept axis is that of a level: one quantile at a time
+        with pytest.raises(TypeError, match="keepdims: goes with one quantile"):
+            np.quantile(x, [0.25, 0.5, 0.75], axis=axis, keepdims=True)
+        return
+    at_once = np.quantile(x, [0.25, 0.5, 0.75], axis=axis, keepdims=True)
+    recorded, _ = vjp(lambda x: np.quantile(x, [0.25, 0.5, 0.75], axis=axis, keepdims=True), x)
+    assert recorded.shape == at_once.shape
+    np.testing.assert_array_equal(values_of(recorded), values_of(at_once))

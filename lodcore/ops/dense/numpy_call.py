@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.caller import named_caller
+from lodcore.base.naming import NAME
 from lodcore.errors import GraphError
 from lodcore.operators.arguments import choice_of, dense_of, list_of
 from lodcore.operators.lod_rules import no_lod
@@ -78,13 +79,23 @@ def numpy_call(operands: Any, name: str, options: dict[str, Any]) -> Any:
     """
     rule = _rule(name)
     xs = [dense_of(_place(name, j), x) for j, x in enumerate(list_of("numpy_call: operands", operands))]
-    rule.spec(*map(spec_of, xs), **options)  # which checks the call as it would be checked if recorded
-    with named_caller():
-        return rule.compute(*xs, **options)
+    try:
+        rule.spec(*map(spec_of, xs), **options)  # which checks the call as it would be checked if recorded
+        with named_caller():
+            return rule.compute(*xs, **options)
+    except (TypeError, ValueError) as error:
+        _name_function(name, error)
+        raise
 
 
 def _rule(name: Any) -> NumpyRule:
     return NUMPY_RULES[choice_of("numpy_call: name", name, tuple(NUMPY_RULES))]
+
+
+def _name_function(name: str, error: Exception) -> None:
+    """Let the message of an error of NumPy itself, which names no function, begin with that of the function."""
+    if len(error.args) == 1 and not NAME.match(str(error)):
+        error.args = (f"numpy.{name}: {error}",)
 
 
 def _place(name: str, j: int) -> str:
@@ -98,7 +109,11 @@ def _(operands: list[Any], name: str, options: dict[str, Any]) -> Any:
     for j, x in enumerate(given):
         if type(x) is Spec and x.kind is object:
             raise GraphError(f"{_place(name, j)}: is not known to be a tensor while it is recorded")
-    return rule.spec(*[x if type(x) is Spec else spec_of(x) for x in given], **options)
+    try:
+        return rule.spec(*[x if type(x) is Spec else spec_of(x) for x in given], **options)
+    except (TypeError, ValueError) as error:
+        _name_function(name, error)
+        raise
 
 
 @numpy_call.define_steps

@@ -277,7 +277,8 @@ def _bounds(where: str, lengths: Any) -> Array:
     bounds: Array = buffers.new_offsets(len(sizes) + 1)
     bad = kernels.lod.offsets_from_lengths(sizes, bounds)
     if bad >= 0:
-        raise LoDError(f"{where}: lengths: is {sizes[bad]} at position {bad}; 0 or more is needed")
+        needed = "0 or more is needed" if sizes[bad] < 0 else "the sum must fit in int64"
+        raise LoDError(f"{where}: lengths: is {sizes[bad]} at position {bad}; {needed}")
     return bounds
 
 

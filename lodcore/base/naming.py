@@ -10,7 +10,16 @@ from typing import Any, TypeVar
 
 from lodcore.base.dispatch import open_operators
 
-__all__ = ["call_named", "described", "name_recorded", "named", "rename", "rename_for_caller", "without_any"]
+__all__ = [
+    "call_named",
+    "described",
+    "name_recorded",
+    "named",
+    "rename",
+    "rename_for_caller",
+    "with_arguments",
+    "without_any",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -93,6 +102,37 @@ def rename(where: str, error: Exception) -> None:
         error.args = (f"{where}: {text}",)
     else:
         error.args = (NAME.sub(f"{where}: ", text),)
+
+
+def with_arguments(names: dict[str, str], function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call a function; its errors speak of arguments by other names.
+
+    Parameters
+    ----------
+    names : dict
+        The names for messages, those of the public function, by the names that the called function has for them.
+    function : callable
+    *args, **kwargs
+        Its arguments.
+
+    Examples
+    --------
+    >>> from lodcore.base.naming import with_arguments
+    >>> def inner(x, y):
+    ...     raise ValueError(f"inner: y: has length {y}; that of x is {x}")
+    >>> with_arguments({"y": "weights"}, inner, 2, 3)
+    Traceback (most recent call last):
+    ValueError: inner: weights: has length 3; that of x is 2
+    """
+    try:
+        return function(*args, **kwargs)
+    except (TypeError, ValueError, IndexError) as error:
+        if len(error.args) == 1:
+            function_name, colon, said = str(error).partition(": ")
+            words = "|".join(map(re.escape, names))
+            said = re.sub(rf"(?<![\w.])({words})(?![\w.\[(])", lambda found: names[found[1]], said)
+            error.args = (function_name + colon + said,)
+        raise
 
 
 def named(function: F) -> F:

@@ -10,6 +10,7 @@ import numpy as np
 from lodcore import ops
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
+from lodcore.base.naming import with_arguments
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.numpy_api.dense import on_dense
 from lodcore.numpy_api.protocols import refuse_symbols, stands_for
@@ -76,9 +77,9 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min:
         if limits.min <= low <= limits.max and limits.min <= high <= limits.max:  # one pass instead of two
             return shared("clip", lambda values: np.clip(values, low, high), a)
     if low is not None:
-        a = ops.elementwise([a, low], np.maximum)
+        a = with_arguments({"x": "a", "y": "a_min"}, ops.elementwise, [a, low], np.maximum)
     if high is not None:
-        a = ops.elementwise([a, high], np.minimum)
+        a = with_arguments({"x": "a", "y": "a_max"}, ops.elementwise, [a, high], np.minimum)
     return a if low is not None or high is not None else ops.cast(a, a.dtype)
 
 

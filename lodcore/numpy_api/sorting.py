@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import ops
 from lodcore.base.memory import as_integer
+from lodcore.base.naming import with_arguments
 from lodcore.errors import LoDError
 from lodcore.numpy_api.indexing import getitem
 from lodcore.numpy_api.protocols import accumulate, axis_of, concatenate, refuse_symbols, stands_for
@@ -233,9 +234,11 @@ def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
         before, after = (_ends_of_rows(name, x, one) for name, one in (("prepend", prepend), ("append", append)))
         return shared("diff", lambda values: np.diff(values, n, at, before, after), x)
     joined = _joined_to if at == 0 else _given
-    around = [joined(x, prepend), x, joined(x, append)] if n else [x]  # as in NumPy, nothing is joined if n is 0
-    parts = [part for part in around if part is not None]
-    x = x if len(parts) == 1 else concatenate(parts, levels + at)
+    around = {"prepend": joined(x, prepend), "a": x, "append": joined(x, append)} if n else {"a": x}  # as in NumPy
+    parts = {name: part for name, part in around.items() if part is not None}
+    if len(parts) > 1:
+        names = {f"{all_of}[{j}]": name for j, name in enumerate(parts) for all_of in ("xs", "arrays")}
+        x = with_arguments(names, concatenate, [*parts.values()], levels + at)
     return ops.sequence_diff(x, n) if at == 0 else _diff_along(x, n, levels + at)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
+from lodcore.base.naming import with_arguments
 from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.operators.arguments import level_of
 from lodcore.operators.registry import PLAIN
@@ -125,7 +126,8 @@ def reduce_axes(
                 f"{name}: where: needs an initial value, which is the result where nothing is chosen; empty= does not "
                 "stand in for it"
             )
-        x = choose(mask, x, initial if name in ("max", "min") else x.dtype.type(NEUTRAL[name]))
+        other = initial if name in ("max", "min") else x.dtype.type(NEUTRAL[name])
+        x = with_arguments({"condition": "where"}, choose, mask, x, other)
     first = initial if name in ("max", "min") else None
     upper = [one for one in axes if one <= levels] if levels else []
     rows = tuple(one - levels for one in axes[len(upper) :])

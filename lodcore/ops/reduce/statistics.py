@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.memory import integer
-from lodcore.base.naming import named
+from lodcore.base.naming import named, with_arguments
 from lodcore.errors import DTypeError
 from lodcore.ops.elementwise.compare import greater_than, not_equal
 from lodcore.ops.elementwise.convert import cast, full_like
@@ -38,7 +38,8 @@ def _sum(x: Any, weights: Any, axis: Any, keepdims: bool = False) -> Any:
 
 def _mass(x: Any, weights: Any, axis: Any, keepdims: bool = False) -> Any:
     """Sum weights, or count values."""
-    return reductions.sum(full_like(x, 1) if weights is None else spread(weights, x), axis, keepdims=keepdims)
+    each = full_like(x, 1) if weights is None else with_arguments({"x": "weights", "y": "x"}, spread, weights, x)
+    return reductions.sum(each, axis, keepdims=keepdims)
 
 
 def _weights(name: str, weights: Any) -> Any:

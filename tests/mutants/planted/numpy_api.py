@@ -38,15 +38,15 @@ DEFECTS = {
             "clip-takes-the-lower-bound-last",
             (
                 "    if low is not None:\n"
-                "        a = ops.elementwise([a, low], np.maximum)\n"
+                '        a = with_arguments({"x": "a", "y": "a_min"}, ops.elementwise, [a, low], np.maximum)\n'
                 "    if high is not None:\n"
-                "        a = ops.elementwise([a, high], np.minimum)\n"
+                '        a = with_arguments({"x": "a", "y": "a_max"}, ops.elementwise, [a, high], np.minimum)\n'
             ),
             (
                 "    if high is not None:\n"
-                "        a = ops.elementwise([a, high], np.minimum)\n"
+                '        a = with_arguments({"x": "a", "y": "a_max"}, ops.elementwise, [a, high], np.minimum)\n'
                 "    if low is not None:\n"
-                "        a = ops.elementwise([a, low], np.maximum)\n"
+                '        a = with_arguments({"x": "a", "y": "a_min"}, ops.elementwise, [a, low], np.maximum)\n'
             ),
         ),
     ],

@@ -13,7 +13,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
 
 from lodcore.kernels.folds cimport LEAST
 from lodcore.kernels.short_sequences cimport GROUP, SHORT_EXTREMES, SHORT_SUMS, best_short, better, short_ones
-from lodcore.kernels.short_sequences cimport sum_short, uneven_ones
+from lodcore.kernels.short_sequences cimport SHORT_BYTES, sum_short, sum_short_bytes, uneven_ones
 from lodcore.kernels.simd cimport avx2_own_void, avx2_void, forced_void, has_wide, plain_void
 
 cdef enum:
@@ -221,12 +221,17 @@ cdef inline void sum_small(
     const small* x, const int64_t* offsets, int64_t n_seqs, int64_t width, bint signed, uint64_t* out
 ) noexcept nogil:
     """Compute the sums of the columns of each sequence."""
-    cdef int64_t first = 0, s = 0, some
+    cdef int64_t first = 0, s = 0, some, most = SHORT_SUMS // width if width <= NARROW else -1
+    if small is uint8_t and width == 1:
+        most = SHORT_BYTES
     while s < n_seqs:
-        some = short_ones(offsets + s, n_seqs - s, SHORT_SUMS // width) if width <= NARROW else 0
+        some = short_ones(offsets + s, n_seqs - s, most)
         if some > 0:
             sum_next(x, offsets + first, s - first, width, signed, out + first * width)
-            sum_short(x, offsets + s, some, width, sign_of(signed, x), out + s * width)
+            if small is uint8_t and width == 1:
+                sum_short_bytes(x, offsets + s, some, offsets[n_seqs], sign_of(signed, x), out + s)
+            else:
+                sum_short(x, offsets + s, some, width, sign_of(signed, x), out + s * width)
             first = s + some
         s += some if some > 0 else GROUP
     sum_next(x, offsets + first, n_seqs - first, width, signed, out + first * width)

@@ -106,6 +106,12 @@ cpdef cnp.ndarray private(cnp.ndarray array):
                       cnp.PyArray_STRIDES(array), cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
 
 
+def for_reading(cnp.ndarray array not None):
+    """Return a view for functions of NumPy that only read, and yet copy what is read-only: `argmax` and `repeat`."""
+    return array_over(held_by(array), cnp.PyArray_DESCR(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
+                      cnp.PyArray_STRIDES(array), cnp.PyArray_DATA(array), True)
+
+
 # -- arrays for kernels and results ------------------------------------------------------------------------------------
 
 

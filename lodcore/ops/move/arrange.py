@@ -158,7 +158,7 @@ def _repeat_evenly(x: LoDTensor, times: int, k: int) -> LoDTensor | None:
     if k + 1 < lod.num_levels or not 0 < x.values.nbytes <= 16 * count or not 0 <= times < 2**62 // count:
         return None
     check_size("sequence_repeat", count, times, x.values.nbytes // count)
-    rows = np.repeat(x.values, times, axis=0)
+    rows = np.repeat(buffers.for_reading(x.values), times, axis=0)
     levels = [*(lod.offsets(j) for j in range(k)), lod.offsets(k) * times]
     return lod_tensor_body.new_tensor(rows, lod_body.make_lod(levels, len(rows)))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base import buffers
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
@@ -93,7 +94,8 @@ def reduce_values(
         if nothing and empty is not None:
             reduced: Any = np.full(_shape(values.shape, chosen, keepdims), empty, empty.dtype)[()]
         elif name in INDEX:
-            reduced = INDEX[name](values, None if axes is None else chosen[0], keepdims=keepdims)
+            readable = values if values.dtype.hasobject else buffers.for_reading(values)
+            reduced = INDEX[name](readable, None if axes is None else chosen[0], keepdims=keepdims)
         else:
             with named_caller():
                 if name == "mean":

@@ -281,6 +281,17 @@ def test_a_wrong_seed_of_a_generator_is_refused():
         kept({"rng": np.random.default_rng(np.random.SeedSequence(1, pool_size=65))})
 
 
+def test_a_wrong_generator_of_an_operator_is_refused_with_the_place_of_the_operator():
+    def forge(tree):
+        (rng,) = [op["in"]["rng"] for op in tree["program"]["ops"] if "rng" in op["in"]]
+        rng["seed"] = 3
+
+    with Program() as program:
+        nn.dropout(data("x", (None,), "float64"), 0.5, np.random.default_rng(1))
+    with pytest.raises(LoDError, match=r"file: program: operator \d+ \(dropout\): rng: seed: is 3; a dict of entropy"):
+        lodcore.load(changed(kept(program), forge))
+
+
 def test_a_generator_in_generators_without_end_is_refused():
     def forge(tree):
         for _ in range(400):

@@ -416,6 +416,12 @@ def test_schedules_rise_to_the_peak_and_fall_to_the_end(schedule):
     assert rates[10:] == [0.5] * 5
 
 
+def test_the_rates_of_inverse_root_and_step_schedules_are_in_proportion_to_the_first_argument():
+    root, step = SCHEDULES[2:]
+    np.testing.assert_allclose([root(j) for j in (0, 1, 2, 11, 26)], [2 / 3, 4 / 3, 2, 1, 2 / 3])
+    assert [step(j) for j in range(9)] == [2.0] * 4 + [1.0] * 4 + [0.5]
+
+
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_schedules_can_be_pickled(schedule):
     again = pickle.loads(pickle.dumps(schedule))

@@ -44,6 +44,12 @@ def test_text_of_another_library(form):
     ("given", "error", "says"),
     [
         (pandas.Series(["a", None]), LoDError, "data: row 1 is null"),
+        (
+            pandas.Index(["a", pandas.NA], dtype=object),
+            DTypeError,
+            "entry 1 is <NA>; strings are needed; drop what is missing",
+        ),
+        (["a", pandas.NaT], DTypeError, "entry 1 is NaT; strings are needed; drop what is missing"),
         (pandas.Series([1, 2]), DTypeError, "has dtype int64; strings"),
         (pandas.DataFrame({"t": FLAT}), DTypeError, "is DataFrame, which makes dict; an array or lists of strings"),
         (pyarrow.array(["a", None]), LoDError, "sequence 1 of level 0 is null"),

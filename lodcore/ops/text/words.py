@@ -187,8 +187,14 @@ def _check_strings(where: str, x: Any) -> None:
         return
     for j, one in enumerate(x):
         if not isinstance(one, (str, bytes)):
-            hint = "; drop what is missing, or fill it with a word" if one is None or one != one else ""
+            hint = "; drop what is missing, or fill it with a word" if _is_missing(one) else ""
             raise DTypeError(f"{where}: entry {j} is {one!r}; strings are needed{hint}")
+
+
+def _is_missing(one: Any) -> bool:
+    """Return whether this is None, nan, NaT, or NA of pandas, whose comparison with itself is NA."""
+    differs = one is None or one != one
+    return bool(differs) if isinstance(differs, (bool, np.bool_)) else differs is one
 
 
 def _is_flat(x: Any) -> bool:

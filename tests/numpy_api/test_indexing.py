@@ -439,6 +439,23 @@ def test_vectors_of_all_lengths_give_the_result_or_the_error_of_numpy(levels, ma
         np.testing.assert_array_equal(regular(found).reshape(wanted.shape), wanted, str(sizes))
 
 
+FRONTS = [(slice(None), slice(None)), (slice(1, None), slice(0, 2)), (slice(None), -1)]
+TABLE = np.array([[0, 1], [2, 0], [3, 3]])
+
+
+@pytest.mark.parametrize("front", FRONTS)
+@for_each("keys", [(TABLE, [0, 5]), ([0, 3], TABLE), (TABLE, 4), (TABLE, [1]), ([2], TABLE), (TABLE, TABLE + 2)])
+def test_vectors_of_axes_of_rows_may_have_several_axes_as_in_numpy(front, keys):
+    x, array = even(1, (2, 3, 4, 6))
+    keys = (*front, *keys)
+    np.testing.assert_array_equal(regular(x[keys]), array[keys])
+    y, copied = x.clone(), array.copy()
+    y[keys] = copied[keys] = -1
+    np.testing.assert_array_equal(y.values, copied.reshape(6, 4, 6))
+    with pytest.raises(IndexError, match="shape mismatch"):
+        x[(*front, TABLE, np.arange(3))]
+
+
 def test_sequences_of_any_length_and_their_gradient():
     x = lodcore.LoDTensor.from_lengths(np.arange(12.0).reshape(6, 2), [2, 4])
     assert x[[1, 0], [3, -1], [0, 1]].tolist() == [10.0, 3.0]

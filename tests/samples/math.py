@@ -117,6 +117,10 @@ def unary(name):
     ]
     if name == "sigmoid":
         errors.append(("ops.sigmoid(np.ones(2, complex))", DTypeError, "sigmoid: dtypes complex128: real numbers"))
+    if name == "relu":
+        errors.append(
+            ("ops.relu(np.zeros(2, 'M8[D]'))", DTypeError, r"relu: dtypes datetime64\[D\]: numbers are needed")
+        )
     return Samples(calls, expected, smooth, errors, exact=name == "relu")
 
 

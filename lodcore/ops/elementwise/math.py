@@ -229,6 +229,8 @@ def _(d: Array, out: Any) -> Any:
 
 def _relu(x: Any) -> Any:
     x = x if hasattr(x, "astype") else np.asarray(x)
+    if x.dtype.kind == "M":  # no date is 0
+        raise TypeError("numbers are needed")
     return np.maximum(x, x.dtype.type(0))
 
 

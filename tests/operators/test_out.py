@@ -5,7 +5,8 @@ import pytest
 
 import lodcore
 from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
-from lodcore import LoDTensor, SparseTensor, TensorArray, ops
+from lodcore import GraphError, LoDTensor, SparseTensor, TensorArray, ops
+from lodcore.graph import Executor, Program, data
 from lodcore.operators.registry import OPS
 from lodcore.testing.samples import Sample, several, with_tensors
 from tests.helpers.tables import for_each
@@ -167,3 +168,18 @@ def test_out_is_returned_and_refused_where_it_overlaps_any_input():
     padding = np.zeros((2, 2))
     with pytest.raises(ValueError, match=r"out: .*overlaps"):
         lodcore.sequence_conv(LoDTensor.from_lengths(dense, [2]), np.ones((6, 2)), 3, -1, padding, out=padding)
+
+
+def test_out_may_be_none_by_position_and_by_name_where_a_call_is_recorded():
+    x = lodcore.array([[1.0, 2.0], [3.0]])
+    with Program() as program:
+        v = data("v", (None,), "float64", 1)
+        results = [
+            lodcore.sequence_reverse(v, 0, None),
+            lodcore.sequence_reverse(v, out=None),
+            lodcore.sequence_reverse(v, -1, out=None),
+        ]
+        with pytest.raises(GraphError, match="sequence_reverse: out: a recorded result cannot be written to an array"):
+            lodcore.sequence_reverse(v, 0, np.zeros(3))
+    for found in Executor().run(program, {"v": x}, results):
+        assert found.tolist() == [[2.0, 1.0], [3.0]]

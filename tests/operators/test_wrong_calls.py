@@ -88,6 +88,7 @@ WRONG = [
     ("encode_utf8(['a', float('nan')])", DTypeError, "entry 1 is nan; strings are needed; drop what is missing"),
     ("encode_utf8(['a', None])", DTypeError, "entry 1 is None; strings are needed; drop what is missing"),
     ("encode_utf8(['a', False])", DTypeError, "entry 1 is False; strings are needed$"),
+    ("encode_utf8(np.zeros((2, 0)))", DTypeError, "encode_utf8: x: has dtype float64; strings"),
     ("encode_utf8(['a', np.arange(2)])", DTypeError, r"entry 1 is array\(\[0, 1\]\); strings are needed$"),
     ("encode_utf8(['a', np.arange(0)])", DTypeError, r"entry 1 is array\(\[\], .*\); strings are needed$"),
     ("ops.nanargmax(array([[1.0], [np.nan], [np.nan]]), axis=1)", ValueError, "nanargmax: sequence 1 of level 0"),

@@ -556,6 +556,7 @@ np.linalg.solve(s, v) | np.linalg.cholesky(v) | np.linalg.norm(p, 'x') | np.fft.
 np.fft.fft(p, 0) | np.pad(p, -1) | np.pad(p, 1, mode='mean') | np.tile(p, -1) | np.repeat(p, [1, 2], 0)
 np.split(p, 3, 1) | np.take(p, 0.5) | np.quantile(p, 2) | np.diag(w) | np.trace(v) | np.roll(p, 0.5)
 np.broadcast_to(p, 3) | np.gradient(v[:1]) | np.cross(p, p) | np.partition(p, 9)
+np.diagonal(p, 0, 1, 1) | np.diagonal(w, 0, 0, -3) | np.trace(p, 0, 1, -1) | p.diagonal(0, 1, 1)
 """
 
 

@@ -93,6 +93,7 @@ WRONG = [
     ("encode_utf8(['a', np.arange(0)])", DTypeError, r"entry 1 is array\(\[\], .*\); strings are needed$"),
     ("ops.nanargmax(array([[1.0], [np.nan], [np.nan]]), axis=1)", ValueError, "nanargmax: sequence 1 of level 0"),
     ("ops.elementwise([flat, None], np.add)", DTypeError, "add: y: is None"),
+    ("ops.elementwise([flat, [[1], [2, 3]]], np.add)", ShapeError, r"elementwise: xs\[1\]: is nested unevenly"),
     ("ops.elementwise([flat, lod_rank_table(flat)], np.add)", DTypeError, "add: y: is "),
     # the argument
     *[

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, GraphError, LevelError, LoDError, LoDTensor, ShapeError, Spec, vjp
+from lodcore import DTypeError, GraphError, LevelError, LoD, LoDError, LoDTensor, ShapeError, Spec, vjp
 from lodcore.graph import Executor, Program, Variable, data, grad_check
 from lodcore.numpy_api.attached_methods import OWN, MethodBodies
 from lodcore.numpy_api.protocols import FUNCTIONS, NAMED
@@ -740,6 +740,14 @@ def test_concatenate_takes_the_axis_of_all_operands():
         for axis in (0, 1, -1):
             with pytest.raises(lodcore.ShapeError, match=r"arrays\[1\]: has \d axes; arrays\[0\] has \d"):
                 np.concatenate([first, second], axis=axis)
+
+
+def test_a_tensor_without_levels_is_reshaped_as_its_rows():
+    rows = LoDTensor(np.arange(6.0), LoD.from_offsets(num_rows=6))
+    for shape in ((2, 3), (-1, 3), (1, 3, -1), (6, 1), (6,), (-1,)):
+        for found in (np.reshape(rows, shape), rows.reshape(shape), rows.reshape(*shape)):
+            np.testing.assert_array_equal(found, np.arange(6.0).reshape(shape))
+    np.testing.assert_array_equal(rows.reshape(None, 2), np.arange(6.0).reshape(3, 2))
 
 
 def test_nan_to_num_aligns_its_replacements_with_x():

@@ -71,6 +71,19 @@ def test_vectors_of_an_index_broadcast(shapes, row):
     assert OPS["index_values"].infer(ROWS, keys).shape == (None, *row)
 
 
+@pytest.mark.parametrize(("name", "gates"), [("dynamic_gru", 3), ("dynamic_lstm", 4)])
+def test_the_width_of_states_follows_from_any_known_size_of_the_weights_or_of_the_inputs(name, gates):
+    for known in itertools.product([False, True], repeat=3):
+        rows, columns, inputs = (
+            size if given else None for size, given in zip((5, 5 * gates, 5 * gates), known, strict=True)
+        )
+        found = OPS[name].infer(spec((None, inputs), levels=1), spec((rows, columns)))
+        for one in [found] if isinstance(found, Spec) else found:
+            assert one.shape == (None, 5 if any(known) else None), known
+    with pytest.raises(lodcore.ShapeError, match=rf"weight: has shape \(None, None\); \(D, {gates} \* D\) is needed"):
+        OPS[name].infer(spec((None, 5 * gates + 1), levels=1), spec((None, None)))
+
+
 @pytest.mark.parametrize(("name", "given", "results"), KNOWN)
 def test_specs_of_unknown_sizes_are_accepted(name, given, results):
     assert [(one.dtype, one.num_levels) for one in OPS[name].infer(*given)] == results

@@ -117,7 +117,7 @@ LEVELS = [
     *("sequence_reverse(x, {})", "sequence_concat([x, x], {})", "sequence_expand(x, x, {})"),
     *("sequence_expand_as(rows, x, {})", "sequence_pad(x, 0, None, {})"),
     *("split_by_mask(x, True, {})", "merge_by_mask(x, x, True, {})"),
-    "inner_steps.pack({}, inner_map)",
+    *("inner_steps.pack({}, inner_map)", "beam_search([0] * 3, [0.0] * 3, None, x.astype(float), 2, 0, {})"),
 ]
 
 
@@ -131,7 +131,7 @@ def test_levels_that_do_not_exist(call, level, names):
 
 
 @for_each("call", LEVELS)
-@pytest.mark.parametrize("level", ["None", "0.0", "'0'", "[0]", "np.float64(0)"])
+@pytest.mark.parametrize("level", ["None", "0.0", "'0'", "[0]", "np.float64(0)", "np.array([0, 1])"])
 def test_arguments_that_must_be_levels(call, level, names):
     assert_refused(call.format(level), names, DTypeError, "level")
 

@@ -123,7 +123,7 @@ def beam_search(
     >>> parents
     array([0, 1, 2, 2], dtype=int32)
     """
-    if ids is None and level == 0 and is_accumulated is True and type(scores) is LoDTensor:
+    if ids is None and type(level) is int and level == 0 and is_accumulated is True and type(scores) is LoDTensor:
         found = plain_step(pre_ids, pre_scores, scores, beam_size, end_id)
         if found is not None:
             return found

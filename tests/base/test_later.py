@@ -27,9 +27,10 @@ def classes():
 @pytest.mark.parametrize("first", ["class", "derived", "instance"])
 def test_the_class_that_declares_a_method_gets_it(first):
     base, derived = classes()
-    for name, operator in (("tanh", OPS["tanh"]), ("turned", OPS["sequence_reverse"])):
+    for name, body in (("tanh", "tanh"), ("turned", "sequence_reverse")):
         owner = {"class": base, "derived": derived, "instance": derived()}[first]
         found = getattr(owner, name)
+        operator = OPS[body]  # registered by now, also if nothing has imported lodcore.ops before
         assert (found.__func__ if first == "instance" else found) is operator
         if first == "instance":
             assert found.__self__ is owner

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import DenseTensor, GraphError, LoDTensor, ShapeError, SparseTensor, TensorArray, nn, ops
+from lodcore import DenseTensor, GraphError, LoD, LoDTensor, ShapeError, SparseTensor, TensorArray, nn, ops
 from lodcore.graph import Executor, Program, VarArray, append_backward, data, parameter, while_loop
 
 pytestmark = pytest.mark.not_on_reference  # fetching is independent of the kernels
@@ -236,6 +236,21 @@ def test_an_element_of_an_array_from_outside_cannot_be_changed():
         element = outside.read(0)
     (found,) = Executor().run(program, fetch=[element])
     assert not found.flags.writeable
+
+
+@pytest.mark.parametrize("levels", [0, 1])
+def test_writes_to_an_array_after_the_update_that_it_was_given_to_do_not_change_the_new_value(levels):
+    array = np.ones((2, 3))
+    value = LoDTensor(array, LoD.from_lengths([2, 0]), share=True) if levels else array
+    with Program() as program:
+        v = parameter(value, "v")
+        v.update(value)
+    array[...] = 7
+    executor = Executor()
+    executor.run(program)
+    found = executor.scope.get(v)
+    assert type(found) is type(value)
+    np.testing.assert_array_equal(found.values if levels else found, np.ones((2, 3)))
 
 
 def test_the_new_value_of_a_parameter_is_no_view_of_what_is_fetched():

@@ -206,6 +206,22 @@ def test_save_of_a_manifest_larger_than_the_limit_of_load_raises(tmp_path, quick
     assert np.array_equal(lodcore.load(tmp_path / "x.lod"), wide)
 
 
+def test_a_manifest_of_the_largest_size_is_loaded_and_a_larger_one_is_refused(tmp_path, quick, monkeypatch):
+    lodcore.save(tmp_path / "x.npz", OLD)
+    lodcore.save(tmp_path / "x.lod", OLD)
+    with zipfile.ZipFile(tmp_path / "x.npz") as archive:
+        sizes = {"x.npz": archive.getinfo(npz.MANIFEST).file_size}
+    sizes["x.lod"] = (tmp_path / "x.lod" / manifest.MANIFEST).stat().st_size
+    for name, size in sizes.items():
+        for module in (manifest, npz):
+            monkeypatch.setattr(module, "LARGEST", size)
+        assert same(lodcore.load(tmp_path / name), OLD)
+        for module in (manifest, npz):
+            monkeypatch.setattr(module, "LARGEST", size - 1)
+        with pytest.raises(LoDError, match=f"{size} bytes"):
+            lodcore.load(tmp_path / name)
+
+
 def test_a_first_save_that_fails_leaves_nothing(tmp_path, quick):
     for count in range(1, 100):
         for place in ("a.npz", "b.lod", "new/c.lod"):

@@ -134,6 +134,20 @@ def test_saved_program_has_the_values_of_the_scope_and_continues_training_from_t
         lodcore.save(io.BytesIO(), program, executor)
 
 
+def test_saved_program_has_of_each_parameter_the_value_of_the_innermost_scope_that_has_one():
+    program = training()[0]
+    outer = Executor().scope
+    inner = outer.new_scope()
+    w, b = program.var("w"), program.var("b")
+    for scope, v, number in ((outer, w, 1.0), (outer, b, 2.0), (inner, w, 3.0)):
+        scope.set(v, np.full_like(v.get(), number))
+    for scope, numbers in ((outer, (1.0, 2.0)), (inner, (3.0, 2.0))):
+        made = back(program, scope)
+        for v, number in zip((w, b), numbers, strict=True):
+            assert np.array_equal(scope.get(v), np.full_like(v.get(), number))
+            assert np.array_equal(made.var(v.name).get(), scope.get(v))
+
+
 def test_programs_of_one_tree_share_their_parameters_and_generators():
     program, feed, fetch = training()
     made = back({"train": program, "test": program.clone(for_test=True), "again": program})

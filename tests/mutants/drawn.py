@@ -70,6 +70,10 @@ def is_another(wrong: str, text: str, path: str) -> bool:
         return False
 
 
+#: Tests of what uses a folder, where its own tests are few.
+USERS = {"ops/dense": "tests/numpy_api", "graph/loops": "tests/nn", "graph/gradients": "tests/nn"}
+
+
 def stages(path: str, whole: bool) -> list[list[str]]:
     """List the tests that should find a defect of a file: those of its name, of its folder, and of those above.
 
@@ -80,8 +84,9 @@ def stages(path: str, whole: bool) -> list[list[str]]:
     named = sorted(found.relative_to(tree.ROOT).as_posix() for found in tests.rglob(f"test_{Path(path).stem}.py"))
     named = [file for file in named if not file.startswith("tests/doors/")]  # which need other libraries
     folders = [f"tests/{folder}" for folder in (place, *place.parents) if (tests / folder).is_dir() and folder.parts]
+    users = [of for folder, of in USERS.items() if path.startswith(f"lodcore/{folder}/") and f"tests/{folder}" != of]
     others = ["tests/test_errors.py", "tests/operators/test_operators.py", "tests/testing"]
     others += [path] if path.endswith(".py") else ["tests/robustness/test_hostile.py"]
     everything = ["tests", "lodcore"] if whole else [*others, "tests/robustness/test_crashes.py"]
-    kept = [stage for stage in (named, *([folder] for folder in folders), everything) if stage]
+    kept = [stage for stage in (named, *([folder] for folder in folders), users, everything) if stage]
     return [stage for j, stage in enumerate(kept) if stage not in kept[:j]]

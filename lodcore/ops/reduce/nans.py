@@ -238,8 +238,28 @@ def _of_kept(
         if dtype is None and out is None and not keepdims and x.dtype.itemsize > 2:
             squared = _var_of_columns(x, axes_of(name, axis, x.ndim), ddof)
             return squared if function is var else _root(squared)
+    if axis is None and where is True and dtype is None and out is None and not keepdims and is_real(ddof):
+        squared = _var_of_numbers(x, float(ddof))
+        if squared is not None:
+            return squared if function is var else np.sqrt(squared)
     x, mask = _without(name, x, where)
     return function(x, axis, dtype, out, ddof, keepdims, where=mask)
+
+
+def _var_of_numbers(x: Any, ddof: float) -> Any:
+    """Compute the variance of all values that are not nan, by the operations of `var` on arrays; None for others."""
+    if isinstance(x, Symbol) or x.dtype not in (np.float32, np.float64):
+        return None
+    values = np.asarray(rows_of(x))
+    known = values == values
+    count = np.count_nonzero(known)
+    if count <= ddof:
+        return None
+    distance = np.where(known, values, values.dtype.type(0))
+    distance -= distance.sum() / values.dtype.type(count)
+    np.multiply(distance, distance, out=distance, where=known)
+    np.copyto(distance, 0, where=~known)
+    return distance.sum() / values.dtype.type(count - ddof)
 
 
 def _var_of_columns(x: Any, axes: tuple[int, ...], ddof: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["ATTRIBUTES", "DENSE", "FUNCTIONS", "NAMES", "explained", "instead_of", "instead_of_dense"]
+__all__ = ["ATTRIBUTES", "DENSE", "FUNCTIONS", "NAMES", "NETWORKS", "explained", "instead_of", "instead_of_dense"]
 
 #: Functions of NumPy that have no meaning for sequences, by their name.
 FUNCTIONS = {
@@ -31,7 +31,7 @@ FUNCTIONS = {
     "inner": "lodcore.sequence_matmul(x, y, transpose_y=True)",
     "insert": "np.concatenate([x[:, :n], y, x[:, n:]], axis=1)",
     "lexsort": "np.argsort(x, axis=1, kind='stable')",
-    "norm": "np.sqrt((x * x).sum())",
+    "linalg.norm": "np.sqrt((x * x).sum(axis=1))",
     "outer": "lodcore.sequence_matmul(x, y, transpose_y=True)",
     "pad": "x.to_padded()",
     "polyfit": "lodcore.linear_fit(x, y); for the degree 1",
@@ -108,7 +108,7 @@ ATTRIBUTES = {
     "median": ("lodcore.sequence_median(x)", "pandas torch"),
     "merge": ("lodcore.join_by_key(x, y, keys, keys)", "pandas"),
     "merge_dims": ("deep.flatten()", "tensorflow"),
-    "mode": ("lodcore.sequence_mode(x[x.lengths > 0])", "pandas torch"),
+    "mode": ("lodcore.sequence_mode(x[x.lengths > 0]); none of the innermost sequences may be empty", "pandas torch"),
     "nested_row_splits": ("[x.lod.offsets(k) for k in range(x.num_levels)]", "tensorflow"),
     "nlargest": ("lodcore.sequence_topk(x, n)[0]", "pandas"),
     "nrows": ("len(x)", "tensorflow"),
@@ -258,7 +258,12 @@ NAMES = {
     "reduce_sum": ("x.sum(axis=1)", "paddle tensorflow"),
     "reorder_lod_tensor_by_rank": ("lodcore.reorder_by_rank(x, lodcore.lod_rank_table(x))", "paddle"),
     "scan": ("lodcore.nn.dynamic_rnn(cell, parameters, x); or lodcore.while_loop()", "tensorflow"),
+    "optim": ("lodcore.nn.Adam(0.001)", "torch"),
     "segment_sum": ("x.sum(axis=1)", "tensorflow"),
+    "sequence_max": ("x.max(axis=1, empty=-np.inf); or lodcore.sequence_pool(x, 'max')", "paddle"),
+    "sequence_mean": ("x.mean(axis=1); or lodcore.sequence_pool(x, 'mean')", "paddle"),
+    "sequence_min": ("x.min(axis=1, empty=np.inf); or lodcore.sequence_pool(x, 'min')", "paddle"),
+    "sequence_sum": ("x.sum(axis=1); or lodcore.sequence_pool(x, 'sum')", "paddle"),
     "sequence_first_step": ("lodcore.sequence_pool(x, 'first')", "paddle"),
     "sequence_last_step": ("lodcore.sequence_pool(x, 'last')", "paddle"),
     "sort": ("np.sort(x, axis=1)", "awkward numpy torch"),
@@ -275,6 +280,25 @@ NAMES = {
     "zeros": ("lodcore.LoDTensor.from_lengths(np.zeros(5), lengths)", "numpy torch"),
     "zeros_like": ("np.zeros_like(x)", "awkward numpy"),
     "zip": ("lodcore.LoDTensor(np.rec.fromarrays([x.values, y.values], names='a,b'), x.lod)", "awkward"),
+}
+
+#: Names that `lodcore.nn` does not have, those of torch.
+NETWORKS = {
+    "BCEWithLogitsLoss": "lodcore.nn.binary_cross_entropy",
+    "Conv1d": "lodcore.sequence_conv",
+    "CrossEntropyLoss": "lodcore.nn.cross_entropy",
+    "LSTMCell": "lodcore.nn.LSTM(2, 3).cell",
+    "GRUCell": "lodcore.nn.GRU(2, 3).cell",
+    "MSELoss": "lodcore.nn.mean_squared_error",
+    "ReLU": "lodcore.relu",
+    "RNN": "lodcore.nn.SimpleRNN",
+    "Sequential": "lodcore.nn.Stacked",
+    "Sigmoid": "lodcore.sigmoid",
+    "Softmax": "lodcore.softmax",
+    "Tanh": "lodcore.tanh",
+    "clip_grad_norm_": "lodcore.nn.clip_by_global_norm",
+    "mse_loss": "lodcore.nn.mean_squared_error",
+    "relu": "lodcore.relu",
 }
 
 

@@ -155,7 +155,7 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
         if self.held is None:
             raise GraphError(
                 f"Variable {self.name}: has no value while it is recorded; control flow on values needs while_loop, "
-                "break_if and cond"
+                "break_if and cond; a Program gives values when it runs: Executor().run(program, feed, fetch)"
             )
         return self.held
 
@@ -329,7 +329,9 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
         if not self.has_value:
             if not self.num_levels and self.spec.shape and self.spec.shape[0] is not None:
                 return self.spec.shape[0]
-            instead = "lod_lengths(v) has one entry per sequence" if self.num_levels else "use num_rows(v)"
+            instead = (
+                "lodcore.lod_lengths(v) has one entry per sequence" if self.num_levels else "use lodcore.num_rows(v)"
+            )
             raise GraphError(
                 f"Variable {self.name}: its length is a number that only the run knows; {instead}, while_loop and "
                 "break_if for control flow"

@@ -1,8 +1,10 @@
 """Networks and optimizers: functions over trees of parameters; this package exports the public names of all files."""
 
 from types import ModuleType as _ModuleType
+from typing import NoReturn as _NoReturn
 
 from lodcore.base.naming import without_any as _without_any
+from lodcore.base.other_names import NETWORKS as _NETWORKS
 from lodcore.nn.additive_attention import *
 from lodcore.nn.beam_search import *
 from lodcore.nn.clipping import *
@@ -26,3 +28,8 @@ _without_any(*[globals()[_name] for _name in __all__])
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def __getattr__(name: str) -> _NoReturn:
+    instead = f"; use {_NETWORKS[name]}" if name in _NETWORKS else ""
+    raise AttributeError(f"module 'lodcore.nn' has no attribute {name!r}{instead}")

@@ -43,14 +43,16 @@ value'
     """
     name = f"{'np' if module == 'numpy' else module.replace('numpy', 'np', 1)}.{function}"
     where = f"{module}.{function}: is not supported for sequences"
-    instead = FUNCTIONS.get(function) or METHODS.get(function.partition(".")[2])
+    known = FUNCTIONS.get(name.removeprefix("np.")) or FUNCTIONS.get(function)
+    instead = known or METHODS.get(function.partition(".")[2])
     if instead:
         return f"{where}; use {instead}"
     if function in NUMBER_BY_NUMBER or module in ("numpy.strings", "numpy.char"):
         return f"{where}; use x.with_values({name}(x.values, ...)), value by value"
     if function in TOGETHER:
         return f"{where}; use {name}(x.values, ...), of all values together"
-    return f"{where}; call it for each of x.to_arrays(), or for x.to_padded(); x.values has no sequence boundaries"
+    each = "map_sequences calls it for each of x.to_arrays(), or take x.to_padded()"
+    return f"{where}; {each}; x.values has no sequence boundaries"
 
 
 def refused(function: Any) -> TypeError:

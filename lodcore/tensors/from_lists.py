@@ -80,7 +80,7 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
         if found is not None:
             raise DTypeError(f"{where}: obj: makes {type(found).__name__}, no LoDTensor; use its own conversion")
     if not isinstance(obj, (list, tuple)):
-        hint = ", as LoDTensor.from_arrays(obj) makes of one array" if isinstance(obj, np.ndarray) else ""
+        hint = "; LoDTensor.from_arrays(obj) makes a sequence of each obj[i]" if isinstance(obj, np.ndarray) else ""
         raise DTypeError(f"{where}: obj: is {type(obj).__name__}; a list of sequences is needed{hint}")
     levels = as_size(num_levels)
     if num_levels is not None and (levels is None or not 1 <= levels <= DEEPEST):

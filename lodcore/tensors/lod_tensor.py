@@ -71,11 +71,15 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
     def __new__(cls, values: npt.NDArray[T], lod: LoD, *, share: bool = False) -> LoDTensor[T]: ...
     @overload
     def __new__(cls, values: npt.ArrayLike, lod: LoD, *, share: bool = False) -> LoDTensor: ...
-    def __new__(cls, values: npt.ArrayLike, lod: LoD, *, share: bool = False) -> LoDTensor:  # noqa: D102
+    def __new__(cls, values: npt.ArrayLike, lod: LoD = None, *, share: bool = False) -> LoDTensor:  # type: ignore[assignment]  # noqa: D102
         if not share and (made := lod_tensor_body.over_plain(cls, values, lod)) is not None:
             return made
         if not isinstance(lod, LoD):
-            raise DTypeError(f"LoDTensor: lod: is {type(lod).__name__}; a LoD is needed")
+            given = "missing, or NoneType" if lod is None else type(lod).__name__
+            raise DTypeError(
+                f"LoDTensor: lod: is {given}; a LoD is needed: lodcore.array(lists) takes nested lists, "
+                "LoDTensor.from_lengths(values, lengths) rows and their numbers"
+            )
         rows = as_values("LoDTensor: values", values) if share else guarded_values("LoDTensor: values", values)
         if len(rows) != lod.num_rows:
             raise LoDError(f"LoDTensor: values: have {len(rows)} rows; the structure has {lod.num_rows}")

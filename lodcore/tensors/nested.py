@@ -93,7 +93,9 @@ def levels_and_leaves(
         for k in range(depth, num_levels):
             levels[k][:] = 0
     elif not depth and nodes:
-        raise LoDError(f"{where}: entry 0 is {type(nodes[0]).__name__}; the outermost list holds sequences")
+        raise LoDError(
+            f"{where}: entry 0 is {type(nodes[0]).__name__}; each entry must be a sequence, as in [[1, 2], [3]]"
+        )
     elif not depth:
         levels.append(np.zeros(1, np.int64))
     return levels, nodes, arrays

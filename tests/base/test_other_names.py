@@ -10,7 +10,7 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, nn
 from lodcore.base.keywords import WITH_AXES, WITH_LEVELS
-from lodcore.base.other_names import ATTRIBUTES, DENSE, FUNCTIONS, NAMES
+from lodcore.base.other_names import ATTRIBUTES, DENSE, FUNCTIONS, NAMES, NETWORKS
 from lodcore.graph import Program, data, parameter
 from tests.builds import other_names_pages as pages
 from tests.helpers.tables import for_each
@@ -148,6 +148,13 @@ def test_functions_of_numpy_say_what_to_use():
         with pytest.raises(TypeError) as caught:
             call()
         assert str(caught.value).endswith(f"use {FUNCTIONS[name]}")
+
+
+@for_each("name", sorted(NETWORKS))
+def test_names_of_layers_and_losses_of_torch_say_what_to_use(name):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; use ") as caught:
+        getattr(lodcore.nn, name)
+    assert callable(eval(str(caught.value).partition("; use ")[2], {"lodcore": lodcore}))
 
 
 def test_completion_and_unlisted_names_behave_as_in_python():

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol, recorder
+from lodcore.base.naming import call_named, with_arguments
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.operators.arguments import function_of
 from lodcore.tensors.from_lists import array, as_nested
@@ -106,7 +107,8 @@ def _joined(where: str, found: list[Any]) -> Any:
         ):
             raise _differs(where, j, found)
     if rows:
-        return LoDTensor.from_arrays([np.asarray(one) for one in found])
+        arrays = [np.asarray(one) for one in found]
+        return call_named(where, with_arguments, {"arrays": "results of f"}, LoDTensor.from_arrays, arrays)
     if found and isinstance(found[0], LoDTensor):
         return array(found)
     text = (str, bytes)

@@ -373,6 +373,9 @@ def as_chances(where: str, q: Any, percent: bool) -> Any:
     made = as_array(f"{where}: q", q)
     if made.dtype.kind not in "biuf":
         raise DTypeError(f"{where}: q: has dtype {made.dtype}; numbers are needed")
+    if percent and not np.all((made >= 0) & (made <= 100)):
+        bad = made[~((made >= 0) & (made <= 100))].flat[0]
+        raise ValueError(f"{where}: q: is {bad}; percentages of 0 .. 100 are needed")
     return np.true_divide(made, 100) if percent else made
 
 

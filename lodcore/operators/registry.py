@@ -387,6 +387,10 @@ def _with_refusal(doc: str | None) -> str | None:
     return "\n".join(lines)
 
 
+#: The names of rules; a text that is one of them is no description.
+RULES = frozenset(("before", "counted", "deepest", "no_lod", "outer", "same", "same_as"))
+
+
 def operator(
     *,
     lod_rule: LoDRule | str = same,
@@ -429,6 +433,10 @@ def operator(
     >>> doubled([[1, 2], [3]])
     LoDTensor(2 sequences of lengths 1..2, int64: [[2, 4], [6]])
     """
+    if isinstance(lod_rule, str) and lod_rule.partition("(")[0].strip() in RULES:
+        raise TypeError(
+            f"operator: lod_rule: is the text {lod_rule!r}; the rule itself is needed, without quotation marks"
+        )
     named = {name: Kind(role) if isinstance(role, type) else role for name, role in roles.items()}
     for wrong in [name for name, role in named.items() if not isinstance(role, Role)]:
         raise TypeError(f"operator: {wrong}: is {named[wrong]!r}; a Role is needed, such as Nested")

@@ -398,6 +398,12 @@ def test_check_operator_with_refuses_empty_allows_errors_for_empty_batches():
     check_operator(nothing_for_the_empty(), [(X, 2.0)], refuses_empty=True)
 
 
+@pytest.mark.parametrize("text", ["no_lod", "same", "before('level')"])
+def test_the_text_of_a_rule_is_not_taken_for_its_description(text):
+    with pytest.raises(TypeError, match=r"operator: lod_rule: is the text .*; the rule itself is needed"):
+        operator(x=Nested, lod_rule=text)
+
+
 def test_declarations_that_are_wrong():
     with pytest.raises(TypeError, match="operator: f: has no parameter y"):
         operator(x=Nested, y=Dense)(lambda_named("f", lambda x: x))

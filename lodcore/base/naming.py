@@ -78,6 +78,9 @@ def name_recorded(ops: Iterable[Any], where: str) -> None:
 def rename_for_caller(op: Any, error: BaseException) -> None:
     """Let the message of an error of a recorded operator begin with the name of the function that recorded it."""
     caller: str = getattr(op, "caller", None) or ""
+    words = getattr(op, "words", None)
+    if words and isinstance(error, (TypeError, ValueError, IndexError)):
+        reword(words, error)
     if not caller or not isinstance(error, (TypeError, ValueError, IndexError)):
         return
     if not is_named(caller, str(error).partition(":")[0]):
@@ -124,15 +127,27 @@ def with_arguments(names: dict[str, str], function: Callable[..., Any], /, *args
     Traceback (most recent call last):
     ValueError: inner: weights: has length 3; that of x is 2
     """
+    recorded = open_operators()
+    before = len(recorded or ())
     try:
-        return function(*args, **kwargs)
+        found = function(*args, **kwargs)
     except (TypeError, ValueError, IndexError) as error:
-        if len(error.args) == 1:
-            function_name, colon, said = str(error).partition(": ")
-            words = "|".join(map(re.escape, names))
-            said = re.sub(rf"(?<![\w.])({words})(?![\w.\[(])", lambda found: names[found[1]], said)
-            error.args = (function_name + colon + said,)
+        reword(names, error)
         raise
+    for op in recorded[before:] if recorded is not None else ():
+        if getattr(op, "words", names) is None:
+            op.words = names
+    return found
+
+
+def reword(names: dict[str, str], error: Exception) -> None:
+    """Let the message of an error speak of arguments by other names."""
+    if len(error.args) != 1:
+        return
+    function_name, colon, said = str(error).partition(": ")
+    words = "|".join(map(re.escape, names))
+    said = re.sub(rf"(?<![\w.])({words})(?![\w.\[(])", lambda found: names[found[1]], said)
+    error.args = (function_name + colon + said,)
 
 
 def named(function: F) -> F:

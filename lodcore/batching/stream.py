@@ -128,6 +128,13 @@ class Stream(StreamBody, Generic[T]):
         check_state(where, state, (*COUNTS, "waiting", "lengths"), {"digest": self._key()}, what)
         counts = tuple([as_count(f"{where}: {name}", state[name], 0) for name in COUNTS])
         waiting = buffers.as_int64(state["waiting"], f"{where}: waiting", ValueError)
+        taken, _, items, _, _, dropped = counts
+        outside = ((waiting < 0) | (waiting >= taken)).any()
+        if outside or len(set(waiting.tolist())) < max(len(waiting), taken - items - dropped):
+            raise ValueError(
+                f"{where}: waiting: is {waiting.tolist()}; different numbers below {taken}, of what is taken but in no "
+                "bin, are needed"
+            )
         self.read_again(counts, set(waiting.tolist()), as_count(f"{where}: lengths", state["lengths"], 0), where)
 
 

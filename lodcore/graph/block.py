@@ -51,9 +51,11 @@ class Operator:
         What calls the function of the operator, as `call_named` does, so that errors name who recorded it.
     caller : str or None
         The name with which its errors begin instead of its own, of the function that recorded it.
+    words : dict or None
+        What this function calls the arguments of the operator.
     """
 
-    __slots__ = ("arguments", "around", "caller", "inputs", "op", "outputs", "single")
+    __slots__ = ("arguments", "around", "caller", "inputs", "op", "outputs", "single", "words")
 
     def __init__(self, op: Op, arguments: dict[str, Any], outputs: list[Variable], single: bool) -> None:
         self.op = op
@@ -62,6 +64,7 @@ class Operator:
         self.single = single
         self.around: Callable[..., Any] | None = None
         self.caller: str | None = None
+        self.words: dict[str, str] | None = None
         self.inputs: list[Variable] = []
         for name in op.roles:
             given = arguments[name]

@@ -96,6 +96,9 @@ class Linear:
         """
         weight, bias = parts_of("Linear", parameters, "weight", "bias")
         check_width("Linear: x", x, self.n_in)
+        shape = np.shape(weight) if isinstance(weight, (list, tuple)) else weight.shape
+        if shape != (self.n_in, self.n_out):
+            raise ShapeError(f"Linear: weight: has shape {shape}; {(self.n_in, self.n_out)} is needed")
         return call_named("Linear", linear, x, weight, bias)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from lodcore.base.dispatch import recorder
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError, ShapeError
+from lodcore.graph.gradients.learned import ParameterUpdate
 from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.nn.updates import Leaf, check, leaves_of, updated_leaves
@@ -72,8 +73,14 @@ def record_step(where: str, optimizer: Any, parameters: Any, gradients: Any, sta
     leaves = leaves_of(where, parameters, gradients, {name: state[name] for name in optimizer.kept})
     learning = [leaf for leaf in leaves if leaf.learns]
     program = _program_of(where, [leaf.gradient for leaf in learning])
+    updated = {op.variable for op in program.ops if isinstance(op, ParameterUpdate)}
     for leaf in learning:
         _check(leaf, program)
+        if program.variable(leaf.value) in updated:
+            raise GraphError(
+                f"{where}: parameters: {program.name_of(leaf.value)}: is updated already in this Program, where the "
+                "last update holds; add the losses, and take one step"
+            )
     values = [leaf.value for leaf in learning]
     states = [leaf.state[j] for j in range(len(optimizer.kept)) for leaf in learning]
     made = STEP([leaf.gradient for leaf in learning], values, states, step, optimizer)

@@ -301,7 +301,7 @@ class LSTM(_OneNetwork):
         if clip is not None and not (is_real(clip) and clip > 0):
             raise ValueError(f"LSTM: clip: is {clip!r}; a number above 0 is needed")
         self.peepholes, self.clip = bool(peepholes), clip
-        self.projection = None if projection is None else integer_of("LSTM: projection", projection, least=0)
+        self.projection = None if projection is None else integer_of("LSTM: projection", projection, least=1)
         if self.projection is not None:
             self.n_out = self.projection
 
@@ -459,9 +459,8 @@ class GRU(_OneNetwork):
         update, reset = _columns(both, 0, hidden), _columns(both, hidden, hidden)
         kept = matmul(mul(reset, state), of["weight_candidate"])
         new = tanh(add(_columns(given, 2 * hidden, hidden), kept))
-        made = (
-            add(new, mul(update, minus(state, new))) if self.origin_mode else add(state, mul(update, minus(new, state)))
-        )
+        old, other = (new, state) if self.origin_mode else (state, new)
+        made = add(mul(minus(1, update), old), mul(update, other))
         return made, made
 
 

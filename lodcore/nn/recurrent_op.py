@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from lodcore.base.naming import call_named
 from lodcore.errors import ShapeError
 from lodcore.graph import tree_leaves, tree_map, vjp
@@ -44,6 +46,10 @@ def recurrent_op(cell: CellFunction, parameters: Any, x: Any, initial_state: Any
     >>> outputs.tolist(), last.tolist()
     ([[1.0, 10.0], [3.0, 30.0]], [3.0, 30.0])
     """
+    sizes = [np.shape(one)[:1] for one in tree_leaves(x)]
+    for j, size in enumerate(sizes):
+        if None not in (*size, *sizes[0]) and size != sizes[0]:
+            raise ShapeError(f"recurrent_op: x[{j}]: has {size[0]} steps; x[0] has {sizes[0][0]}")
     steps = tree_map(lambda one: call_named("recurrent_op", tensor_array_unstack, one), x)
     if initial_state is None:
         shape = tree_leaves(x)[0].shape

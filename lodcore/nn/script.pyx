@@ -68,6 +68,7 @@ cdef class Script:
     cdef set outer, constants
     cdef readonly dict numbers
     cdef list met, usual
+    cdef dict holders  # the Variable of each outer object of this time, by its number
 
     def __init__(self, ops, outer, given):
         self.outer, self.constants = set(outer), set()
@@ -82,7 +83,7 @@ cdef class Script:
 
     cpdef begin(self):
         """Start from the first call."""
-        self.at, self.found, self.sources, self.numbers = 0, {}, {}, {}
+        self.at, self.found, self.sources, self.numbers, self.holders = 0, {}, {}, {}, {}
 
     @property
     def is_whole(self):
@@ -156,6 +157,8 @@ cdef class Script:
                 return None
         if bound:
             self.found.update(bound)
+            for variable, outer in bound.items():
+                self.holders[id(outer)] = variable
         if drawing:
             self.sources.update(drawing)
         self.at += 1
@@ -215,6 +218,11 @@ cdef class Script:
             known = self.found.get(variable)
         if known is not None:
             return known is given
+        if self.holders.get(id(given), variable) is not variable:  # the record has two objects where there is one now
+            return False
+        for one, outer in bound.items():
+            if outer is given:
+                return False
         if isinstance(given, Variable):
             if given.home is variable.home:  # of this body
                 return False

@@ -364,3 +364,17 @@ def test_a_state_that_could_not_be_loaded_spoils_the_stream():
             bad.load_state_dict(stream.state_dict())
     with pytest.raises(ValueError, match="load_state_dict was left by an error; a new stream is needed"):
         next(bad)
+
+
+@pytest.mark.parametrize("waiting", [[], [1], [99, 3], [-1, 3], [1, 1], [1, 4]])
+def test_waiting_items_that_the_counts_contradict_are_refused(waiting):
+    items = ["a" * size for size in (3, 1, 4, 1, 5, 9, 2, 6)]
+    stream = batch_stream(items, 10, buffer=4)
+    next(stream)
+    state = stream.state_dict()
+    assert state["waiting"] == [1, 3]
+    with pytest.raises(ValueError, match="load_state_dict: waiting: is"):
+        batch_stream(items, 10, buffer=4).load_state_dict({**state, "waiting": waiting})
+    again = batch_stream(items, 10, buffer=4)
+    again.load_state_dict(state)
+    assert list(again) == list(stream)

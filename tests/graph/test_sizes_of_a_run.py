@@ -90,7 +90,7 @@ WRONG = [
     (BY_INDEX, lambda t, s: X[VarArray(unstack_from=t.reshape(1)).get(0)]),
     ("its length is a number that only the run knows; use array.size", lambda t, s: len(TensorArray(unstack_from=s))),
     ("its length is a number that only the run knows; use array.size", lambda t, s: list(TensorArray(unstack_from=s))),
-    ("its length is a number that only the run knows; use num_rows", lambda t, s: len(s)),
+    ("its length is a number that only the run knows; use lodcore.num_rows", lambda t, s: len(s)),
 ]
 
 

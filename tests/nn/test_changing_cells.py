@@ -198,3 +198,26 @@ def test_operators_of_a_body_are_looked_at_once_for_their_constants(monkeypatch)
         bits_of(cell_of(scale))
         counts.append(len(looked_at))
     assert 0 < max(counts) <= 2 * 43, counts  # the recording of a call, and that of the copy that is kept
+
+
+def test_weights_that_were_two_and_are_one_are_recorded_anew():
+    """The record of two weights is not held against a call where both are one, whatever was called in between."""
+    x, start = lodcore.LoDTensor.from_lengths(np.ones((3, 2)), [2, 0, 1]), np.zeros((3, 2))
+    a, b, c = np.eye(2), 2 * np.eye(2), 3 * np.eye(2)
+
+    def cell(weights, x, state):
+        for weight in weights:
+            state = state @ weight
+        state = lodcore.tanh(x + state)
+        return state, state
+
+    for weights in ([a, b], [a, b, c], [a, a], [a, b], [b, b], [a, a, a], [a, b, a], [a, a]):
+        _, last = nn.dynamic_rnn(cell, weights, x, start)
+        factor = np.prod([weight[0, 0] for weight in weights])
+        once = np.tanh(1.0)
+        wanted = [[np.tanh(1 + factor * once)] * 2, [0.0, 0.0], [once] * 2]
+        np.testing.assert_allclose(last, wanted, rtol=1e-12)
+        value, pullback = lodcore.vjp(lambda weights: nn.dynamic_rnn(cell, weights, x, start)[1].sum(), weights)
+        (found,) = pullback(1.0)
+        assert len(found) == len(weights)
+        np.testing.assert_allclose(value, np.sum(wanted), rtol=1e-12)

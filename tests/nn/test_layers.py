@@ -280,3 +280,8 @@ def test_smoothed_labels_are_those_of_pytorch():
         [0.009266072093346511, 0.013595927708152676, -0.02286199980149909],
     ]
     np.testing.assert_allclose(pullback(np.ones(2))[0], wanted, rtol=1e-9)
+
+
+def test_linear_refuses_a_weight_of_another_shape():
+    with pytest.raises(ShapeError, match=r"Linear: weight: has shape \(2, 7\); \(2, 3\) is needed"):
+        nn.Linear(2, 3)({"weight": np.ones((2, 7)), "bias": np.ones(7)}, np.ones((1, 2)))

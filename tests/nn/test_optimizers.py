@@ -502,12 +502,14 @@ def test_clipped_gradients_keep_their_dtype(dtype):
 
 
 def test_states_of_two_optimizers_in_one_program_have_names_of_their_own():
-    parameters = {"w": lodcore.parameter(np.ones(2), "w")}
+    trees = [{"w": lodcore.parameter(np.ones(2), f"w{j}")} for j in range(2)]
     with lodcore.Program() as program:
-        states = [nn.Adam(0.1).init(parameters), nn.Adam(0.2).init(parameters)]
-        gradients = lodcore.append_backward(lodcore.ops.sum(parameters["w"] * 2.0), parameters=parameters)
-        for state in states:
+        states = [nn.Adam(0.1).init(trees[0]), nn.Adam(0.2).init(trees[1])]
+        loss = lodcore.ops.sum(trees[0]["w"] * trees[1]["w"])
+        for state, parameters, gradients in zip(states, trees, lodcore.append_backward(loss, trees), strict=True):
             nn.Adam(0.1).step(parameters, gradients, state)
+        with pytest.raises(lodcore.GraphError, match="w0: is updated already in this Program"):
+            nn.SGD(0.1).step(trees[0], lodcore.append_backward(loss, trees[0]))
     text = str(program)
     for name in ("mean", "square", "step"):
         assert f"parameter {name}_0: " in text

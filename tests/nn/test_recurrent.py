@@ -442,3 +442,17 @@ def test_nested_lists_are_sequences():
     assert isinstance(found, LoDTensor)
     np.testing.assert_array_equal(last[1], found[1][-1])
     assert drawn(last).shape == (2, 2)
+
+
+@pytest.mark.parametrize("origin_mode", [False, True])
+def test_a_cell_of_a_gru_keeps_the_digits_of_what_replaces_a_large_state(origin_mode):
+    """As the layer computes, not as the old state and a difference."""
+    layer, x = lodcore.nn.GRU(1, 1, origin_mode), lodcore.LoDTensor.from_lengths(np.ones((1, 1), np.float32), [1])
+    gate = -40 if origin_mode else 40
+    parameters = {name: np.zeros((1, 3), np.float32) for name in ("weight_x", "weight_h")}
+    parameters["bias"] = np.float32([gate, 0, 0.1])
+    for size in (1e4, 1e8):
+        state = np.float32([[size]])
+        outputs, _ = lodcore.nn.dynamic_rnn(layer.cell, parameters, x, state)
+        np.testing.assert_allclose(outputs.values, layer(parameters, x, state)[0].values, rtol=1e-6)
+        np.testing.assert_allclose(outputs.values, np.tanh(0.1), rtol=1e-6)

@@ -117,3 +117,12 @@ def test_backward_of_a_machine_before_forward_raises():
         nn.RecurrentGradientMachine(rnnstep).backward(None)
     with pytest.raises(ValueError, match="dynamic_recurrent_op: initial_state: is missing"):
         nn.dynamic_recurrent_op(rnnstep, PARAMETERS, batch([[1]]))
+
+
+def test_inputs_of_different_numbers_of_steps_are_refused():
+    def add(parameters, x, state):
+        return x[0] + x[1], state + x[0] + x[1]
+
+    for lengths in ((2, 3), (3, 2)):
+        with pytest.raises(ShapeError, match=rf"recurrent_op: x\[1\]: has {lengths[1]} steps; x\[0\] has"):
+            nn.recurrent_op(add, None, tuple(np.ones((n, 1)) for n in lengths), np.zeros(1))

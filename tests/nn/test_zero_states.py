@@ -1,9 +1,10 @@
 """The first step of compiled cells: products with states of zeros are not computed, which changes no result."""
 
 import numpy as np
+import pytest
 
 import lodcore
-from lodcore import LoDTensor
+from lodcore import LoDTensor, nn
 from lodcore.graph.loops.machine import Compiled
 from tests.helpers.random_cells import COMPILED_CELLS, run
 from tests.helpers.tables import for_each
@@ -83,3 +84,18 @@ def test_gradients_of_first_states_that_others_need_are_computed(dtype):
     one = LoDTensor.from_lengths(np.zeros((1, 1)), [1])
     _, found = lodcore.value_and_grad(loss)({"b": b, "h": w}, one, np.full((1, 1), 0.25))
     np.testing.assert_allclose(found["b"], w[0] * (1 - np.tanh((0.25 + b) * w[0]) ** 2), rtol=1e-12)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("make", [nn.SimpleRNN, nn.GRU, nn.LSTM])
+def test_weights_that_are_no_numbers_are_not_hidden_by_states_of_zero(make, bad):
+    layer, x = make(1, 2), lodcore.LoDTensor.from_lengths(np.ones((3, 1)), [1, 0, 2])
+    parameters = layer.init(np.random.default_rng(0), np.float64)
+    parameters["weight_h"][:] = bad
+    with np.errstate(invalid="ignore"):
+        outputs, _ = layer(parameters, x)
+        given, _ = layer(parameters, x, layer.initial_state(parameters, 3))
+        recorded, _ = lodcore.vjp(lambda parameters: layer(parameters, x)[0].values, parameters)
+    np.testing.assert_array_equal(outputs.values, given.values)
+    np.testing.assert_array_equal(recorded, given.values)
+    assert np.isnan(outputs.values).any()

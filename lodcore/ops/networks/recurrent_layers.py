@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore import kernels
 from lodcore.errors import ShapeError
 from lodcore.operators.arguments import choice_of, fits, level_of
 from lodcore.operators.numbers import is_real
@@ -108,7 +109,8 @@ def lstm_layer(
     line, offsets = arrays["bias"], np.asarray(lod_body.in_rows(x.lod, k))
     peepholes = line[4 * width :] if use_peepholes else None
     weights = LSTMWeights(arrays["weight_h"], arrays["weight_x"], line[: 4 * width], peepholes, arrays["projection"])
-    backwards, h_0, c_0 = bool(is_reverse), arrays["h_0"], arrays["c_0"]
+    backwards, c_0 = bool(is_reverse), arrays["c_0"]
+    h_0 = _boot_of(arrays["h_0"], weights.weight, len(offsets) - 1, weights.weight.shape[0])
     hidden, _, network = lstm_forward(rows, offsets, weights, rule, h_0, c_0, backwards)
     states, cells = zip(*network.lasts, strict=True)
     count = len(offsets) - 1
@@ -384,7 +386,15 @@ def _arrays(
     _check(where, x.values.shape, given, x.lod.num_sequences(k), gates, gates)
     rows, arrays = of_one_dtype(where, x.values, given)
     weights = GRUWeights(arrays["weight_h"], arrays["weight_x"], arrays["bias"])
-    return x, rows, np.asarray(lod_body.in_rows(x.lod, k)), weights, arrays["h_0"]
+    boot = _boot_of(arrays["h_0"], weights.weight, x.lod.num_sequences(k), weights.weight.shape[0])
+    return x, rows, np.asarray(lod_body.in_rows(x.lod, k)), weights, boot
+
+
+def _boot_of(given: Array | None, weight: Array, count: int, width: int) -> Array | None:
+    """Return boot states: zeros instead of None if products with the weights are not all zero, for nan or infinity."""
+    if given is None and count and not kernels.machine.is_below(weight, np.inf):
+        return np.zeros((count, width), weight.dtype)
+    return given
 
 
 def _specs(

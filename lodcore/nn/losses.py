@@ -9,7 +9,7 @@ import numpy as np
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError
 from lodcore.operators.operands import known_value
-from lodcore.ops import cast, mean, minus, mul
+from lodcore.ops import cast, index_values, mean, minus, mul
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -83,6 +83,10 @@ def binary_cross_entropy(logits: Any, labels: Any) -> Any:
     """
     where = "binary_cross_entropy"
     logits, labels = _operands(where, logits, labels, "labels")
+    if labels.ndim == logits.ndim + 1 and labels.shape[-1] == 1:  # (n,) and (n, 1) are both one number per row
+        labels = index_values(labels, [Ellipsis, 0])
+    elif logits.ndim == labels.ndim + 1 and labels.ndim and logits.shape[-1] == 1:
+        labels = index_values(labels, [Ellipsis, None])
     known = known_value(labels)
     if known is not None:
         values = known.values if isinstance(known, LoDTensor) else np.asarray(known)

@@ -16,7 +16,7 @@ from lodcore.graph.trees import copy_of_tree, tree_leaves
 from lodcore.graph.variable import Unnamed, Variable
 from lodcore.nn.plain_updates import plain, updated
 from lodcore.nn.recorded_steps import record_step
-from lodcore.nn.updates import Call, Calls, check, in_form_of, leaves_of, updated_leaves
+from lodcore.nn.updates import Call, Calls, check, in_form_of, leaves_of, refuse_twice, updated_leaves
 from lodcore.operators.numbers import number_of
 
 __all__ = ["SGD", "Adam", "AdamW"]
@@ -94,12 +94,14 @@ class Optimizer:
         Raises
         ------
         ValueError, ShapeError, DTypeError
-            If the trees have different forms (the message names the place), or a gradient has a different shape from
-            its parameter.
+            If the trees have different forms (the message names the place), a gradient has a different shape from its
+            parameter, or, with `in_place`, an array is twice among the parameters.
         GraphError
             If Variables are given, and no Program is there to record the updates.
         """
         where = f"{self._where}.step"
+        if in_place:
+            refuse_twice(where, parameters)
         known = isinstance(state, dict) and state.keys() == {"step", *self.kept} and type(state["step"]) is int
         if known and state is not None:
             arrays = plain([parameters, gradients, *[state[name] for name in self.kept]], in_place)

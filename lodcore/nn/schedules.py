@@ -187,4 +187,7 @@ def _inverse_root(peak: float, warmup_steps: int, step: int) -> float:
 
 
 def _steps(start: float, factor: float, every: int, step: int) -> float:
-    return start * factor ** (step // every)
+    try:
+        return start * factor ** (step // every)
+    except OverflowError:  # as a product of floats would be
+        return math.inf if start else 0.0

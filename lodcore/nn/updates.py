@@ -17,7 +17,7 @@ from lodcore.nn.plain_updates import run_all
 from lodcore.operators.numbers import runs
 from lodcore.tensors.sparse_tensor import SparseTensor
 
-__all__ = ["Call", "Calls", "Leaf", "check", "in_form_of", "leaves_of", "updated_leaves"]
+__all__ = ["Call", "Calls", "Leaf", "check", "in_form_of", "leaves_of", "refuse_twice", "updated_leaves"]
 
 Array = np.ndarray[Any, Any]
 Call = Callable[[], Any]
@@ -100,6 +100,17 @@ def leaves_of(where: str, parameters: Any, gradients: Any, states: dict[str, Any
 
         map_leaves_of_two(put_state, numbered, tree, f"{where}: state[{name!r}]")
     return leaves
+
+
+def refuse_twice(where: str, parameters: Any) -> None:
+    """Raise if an array is twice in a tree that is overwritten: it would be updated twice."""
+    met: dict[int, int] = {}
+    for j, one in enumerate(tree_leaves(parameters)):
+        first = met.setdefault(id(one), j)
+        if first != j and isinstance(one, np.ndarray):
+            raise ValueError(
+                f"{where}: parameters[{j}]: is the array that parameters[{first}] is, which in_place would update twice"
+            )
 
 
 def in_form_of(tree: Any, leaves: Iterable[Any]) -> Any:

@@ -94,3 +94,14 @@ X = rows(LODS[0])
 def test_refusals_name_argument_and_value(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_binary_cross_entropy_takes_labels_with_and_without_an_axis_of_one():
+    logits, labels = np.array([0.5, -1.0]), np.array([1, 0])
+    wanted = nn.binary_cross_entropy(logits, labels)
+    np.testing.assert_array_equal(nn.binary_cross_entropy(logits, labels[:, None]), wanted)
+    np.testing.assert_array_equal(nn.binary_cross_entropy(logits[:, None], labels), wanted[:, None])
+    x = LoDTensor.from_lengths(logits, [1, 1])
+    found = nn.binary_cross_entropy(x, LoDTensor.from_lengths(labels[:, None], [1, 1]))
+    assert found.shape == (2, None)
+    np.testing.assert_array_equal(found.values, wanted)

@@ -515,3 +515,13 @@ def test_states_of_two_optimizers_in_one_program_have_names_of_their_own():
         assert f"parameter {name}_0: " in text
         assert f"parameter {name}_1: " in text
     assert [state["step"].name for state in states] == ["step", "step"]
+
+
+def test_in_place_refuses_an_array_that_is_two_parameters():
+    shared = np.array([1.0])
+    optimizer, parameters = nn.Adam(0.1), {"x": shared, "y": np.array([2.0]), "z": shared}
+    gradients, state = {name: np.ones(1) for name in parameters}, optimizer.init(parameters)
+    with pytest.raises(ValueError, match=r"Adam.step: parameters\[2\]: is the array that parameters\[0\] is"):
+        optimizer.step(parameters, gradients, state, in_place=True)
+    assert shared.tolist() == [1.0]
+    assert optimizer.step(parameters, gradients, state)[0]["z"].round(6).tolist() == [0.9]

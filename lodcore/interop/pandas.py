@@ -142,6 +142,7 @@ def to_pandas(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
     Returns
     -------
     pandas.DataFrame, or pandas.Series for one LoDTensor
+        With one line per row, an empty sequence has no line; with `lists=True` it is an empty list.
     """
     where = "lodcore.to_pandas"
     pandas = library("pandas", "pandas", where)

@@ -99,7 +99,8 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
     Raises
     ------
     LoDError
-        If there is not exactly one level, or a sequence is empty, which a PackedSequence cannot hold.
+        If there is not exactly one level, unless the layout is "varlen", which drops all levels but the last one; or if
+        a sequence is empty, which a PackedSequence cannot hold.
     DTypeError
         If torch does not support the dtype.
     OverflowError

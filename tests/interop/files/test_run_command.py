@@ -76,7 +76,7 @@ CALLS = [
     ([], "--fetch: is missing; `lodcore inspect` shows the names of results"),
     (
         ["--feed", "x=[1.0]", "--fetch", "y"],
-        "Executor.run: feed: x: obj: entry 0 is float; each entry must be a sequence",
+        "Executor.run: feed: x: obj: entry 0 is float; each entry must be a sequence, as in [[1, 2], [3]]",
     ),
     (["--program", "p"], "--program: is p; the file has none"),
 ]

@@ -76,6 +76,22 @@ def _(d):
     return d - d.mean(0)
 
 
+@operator(weights=Dense, x=Dense)
+def weighed(weights, x):
+    """Take what all steps share before the rows of a step."""
+    return x * weights
+
+
+@weighed.define_infer
+def _(weights, x):
+    return x
+
+
+@weighed.define_vjp
+def _(d, weights, x):
+    return (d * x).sum(0), d * weights
+
+
 def limiting(p, x, state):
     h, c = state
     new = limited(x @ p["x"] + h @ p["h"], np.float32(0.4)) * p["s"]
@@ -94,6 +110,11 @@ def centering(p, x, h):
     return h, h
 
 
+def weighing(p, x, h):
+    h = np.tanh(weighed(p["s"], x @ p["x"] + h @ p["h"]))
+    return h, h
+
+
 def comparing(p, x, h):
     """A row of numbers and one of bools are operands of an operator that is called."""
     h = np.tanh(x @ p["x"] + h @ p["h"] + p["s"])
@@ -104,6 +125,7 @@ CELLS = {
     "limiting": (limiting, 2),
     "looking up": (looking_up, 1),
     "centering": (centering, 1),
+    "weighing": (weighing, 1),
     "cumsum": (comparing, 1),
 }
 

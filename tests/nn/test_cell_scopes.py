@@ -62,6 +62,29 @@ def test_scopes_of_steps_hold_the_computed_values(is_reverse, gradient):
     assert "step 4" in str(executor.scope)
 
 
+def test_scopes_of_steps_hold_large_values_and_nan_beside_small_ones():
+    """What the run computed in another order differs by more the larger the numbers are, in any row."""
+    lengths, width, outer = [4, 3], 67, numbers(5, 5)
+    values = numbers(sum(lengths), width)
+    values[4:] *= 1e7
+    values[2, 0], values[5, 0] = np.nan, np.inf
+    x = LoDTensor.from_lengths(values, lengths)
+
+    def cell(p, x, h):
+        new = x @ p + h @ outer
+        return np.abs(new), new
+
+    with Program() as program:
+        w = lodcore.parameter(numbers(width, 5), name="w")
+        outputs, _ = nn.dynamic_rnn(cell, w, data("x", (None, width), "float32", num_levels=1), numbers(2, 5))
+        gradient = append_backward(ops.sum(outputs), parameters=w)
+    executor = Executor()
+    outputs = executor.run(program, {"x": x}, [outputs, gradient])[0]
+    steps = executor.scope.kids[0].kids[0].kids
+    for t, places in enumerate([[0, 4], [1, 5], [2, 6], [3]]):
+        np.testing.assert_array_equal(np.abs(steps[t].find_var("add").get()), outputs.values[places])
+
+
 def test_a_look_after_an_outer_array_was_written_raises():
     x = LoDTensor.from_lengths(numbers(sum(LENGTHS), 3), LENGTHS)
     outer = numbers(WIDTH, WIDTH)

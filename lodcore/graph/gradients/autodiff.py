@@ -130,7 +130,7 @@ class Pullback(Generic[G]):
         if not differentiable(x.held):
             return None
         taken, place = places.get(x, (None, None))
-        made = of_type(x.held, owner.own(found.get(x)), taken)
+        made = of_type(x.held, owner.own(found.get(x), taken), taken)
         return made if place is None or made is not taken else place
 
 

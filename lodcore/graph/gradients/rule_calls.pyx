@@ -403,8 +403,11 @@ cdef class GradientOwner:
     def __init__(self, placed=(), conjugates=False):
         self._seen, self._placed, self._conjugates = set(), {id(array) for array in placed}, conjugates
 
-    def own(self, gradient):
-        """Return a gradient that shares no memory with what was seen before, which lives on meanwhile."""
+    def own(self, gradient, place=None):
+        """Return a gradient that shares no memory with what was seen before, which lives on meanwhile.
+
+        It may be the array that is given as its place, and no other one that was placed.
+        """
         if self._conjugates and not (type(gradient) is cnp.ndarray and cnp.PyArray_ISFLOAT(gradient)):
             gradient = conjugated(gradient)
         values = gradient
@@ -413,9 +416,8 @@ cdef class GradientOwner:
         if type(values) is not cnp.ndarray:
             return gradient
         key = id(values)
-        if key in self._placed:
-            self._placed.remove(key)
-        elif key in self._seen or cnp.PyArray_BASE(values) is not NULL or not cnp.PyArray_ISWRITEABLE(values):
+        if values is not place and (key in self._placed or key in self._seen
+                                    or cnp.PyArray_BASE(values) is not NULL or not cnp.PyArray_ISWRITEABLE(values)):
             gradient = gradient.copy() if gradient is values else gradient.clone()
         self._seen.add(key)
         return gradient

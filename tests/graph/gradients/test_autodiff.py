@@ -427,6 +427,26 @@ def plain_values(y):
     return y.values if isinstance(y, LoDTensor) else y
 
 
+@for_each("asked", [(True, False), (False, True), (True, True)])
+@for_each("swapped", [False, True])
+def test_a_gradient_that_a_rule_hands_on_to_both_operands_is_written_to_out_of_its_own_alone(
+    monkeypatch, asked, swapped
+):
+    def rule(d, x, y, context):
+        made = context.new("x")
+        made[...] = d
+        return made, made
+
+    with_rule(monkeypatch, lodcore.matmul, rule)
+    pullback = vjp(lambda x, y: lodcore.matmul(y, x) if swapped else lodcore.matmul(x, y), X, X)[1]
+    places = [np.full((2, 2), np.nan) if one else None for one in asked]
+    found = pullback(X, out=places)
+    for one, place in zip(found, places, strict=True):
+        assert place is None or one is place
+        np.testing.assert_array_equal(one, X)
+    assert not np.shares_memory(*found)
+
+
 @pytest.mark.parametrize(
     ("out", "error", "says"),
     [

@@ -23,6 +23,11 @@ def _in_order(x: Any, order: list[int]) -> Any:
     return x if order == sorted(order) else call([x], "transpose", axes=tuple(order))
 
 
+def _reversed(x: Any, first: int) -> Any:
+    """Reverse the axes from one on."""
+    return _in_order(x, [*range(first), *range(first, x.ndim)[::-1]])
+
+
 @on_dense(np.transpose)
 def transpose(a: Any, axes: Any = None) -> Any:
     """Permute axes; by default, reverse them."""
@@ -157,13 +162,15 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
     x = dense_of("reshape", a)
     given = shape if newshape is None else newshape
     sizes = list(given) if isinstance(given, (list, tuple, np.ndarray)) else [given]
-    if choice_of("numpy.reshape: order", order, ("C", "F")) == "F":  # the reversed shape of the transposed array
-        return transpose(reshape(transpose(x), sizes[::-1]))
-    if None in sizes[1:] or (sizes[:1] == [None] and not x.ndim):
+    by_columns, keeps = choice_of("numpy.reshape: order", order, ("C", "F")) == "F", sizes[:1] == [None]
+    if None in sizes[1:] or (keeps and not x.ndim):
         raise ShapeError(
             f"numpy.reshape: shape: is {tuple(sizes)}; None is valid for the first axis, whose length stays"
         )
-    return reshape_rows(x, tuple(sizes[1:])) if sizes[:1] == [None] else ops.reshape(x, sizes)
+    if by_columns:  # the reversed shape of the transposed array, or of its transposed rows
+        given = [None, *sizes[:0:-1]] if keeps else sizes[::-1]
+        return _reversed(reshape(_reversed(x, keeps), given), keeps)
+    return reshape_rows(x, tuple(sizes[1:])) if keeps else ops.reshape(x, sizes)
 
 
 @on_dense(np.ravel)

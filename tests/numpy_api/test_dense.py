@@ -12,6 +12,7 @@ from lodcore.graph import Executor, Program, data
 from lodcore.ops.dense.numpy_call import NUMPY_RULES
 from lodcore.testing import check_operator
 from tests.helpers.numpy_calls import OTHERS, SMOOTH
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference
 
@@ -529,6 +530,28 @@ def test_bodies_reshape_rows_and_sum_over_labels():
         np.testing.assert_allclose(found, wanted)
         for one, other in zip(pullback(d), back(d), strict=True):
             np.testing.assert_allclose(one, other)
+
+
+@for_each("order", ["C", "F"])
+@for_each(
+    ("shape", "sizes"), [((3, 4), (2, 2)), ((3, 4), (1, -1)), ((3, 2, 3), (-1,)), ((3, 2, 6), (3, 2, 2)), ((3,), ())]
+)
+def test_rows_whose_number_is_not_known_are_reshaped_in_both_orders(order, shape, sizes):
+    """Each keeps its place: in the order of columns, only the axes of a row are read from the last one."""
+    x = np.arange(float(np.prod(shape))).reshape(shape)
+    with Program() as program:
+        y = np.reshape(data("x", (None, *shape[1:]), "float64"), (None, *sizes), order=order)
+    wanted = np.array([row.reshape(sizes, order=order) for row in x])
+    np.testing.assert_array_equal(Executor().run(program, {"x": x}, [y])[0], wanted)
+
+
+@for_each("order", ["C", "F"])
+@for_each("sizes", [(6, None), (None, None), (None, 3, None)])
+def test_none_in_a_shape_stands_for_the_length_of_the_first_axis_alone(order, sizes):
+    with Program():
+        x = data("x", (None, 6), "float64")
+        with pytest.raises(lodcore.ShapeError, match=re.escape(f"numpy.reshape: shape: is {sizes}; None is valid for")):
+            np.reshape(x, sizes, order=order)
 
 
 def test_a_body_takes_linear_algebra_of_the_weights_around_it():

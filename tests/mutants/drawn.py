@@ -85,7 +85,8 @@ def stages(path: str, whole: bool) -> list[list[str]]:
     named = [file for file in named if not file.startswith("tests/doors/")]  # which need other libraries
     folders = [f"tests/{folder}" for folder in (place, *place.parents) if (tests / folder).is_dir() and folder.parts]
     users = [of for folder, of in USERS.items() if path.startswith(f"lodcore/{folder}/") and f"tests/{folder}" != of]
-    others = ["tests/test_errors.py", "tests/operators/test_operators.py", "tests/testing"]
+    others = ["tests/test_errors.py", "tests/test_names_in_errors.py"]
+    others += ["tests/operators/test_operators.py", "tests/testing"]
     others += [path] if path.endswith(".py") else ["tests/robustness/test_hostile.py"]
     everything = ["tests", "lodcore"] if whole else [*others, "tests/robustness/test_crashes.py"]
     kept = [stage for stage in (named, *([folder] for folder in folders), users, everything) if stage]

@@ -346,6 +346,8 @@ WRONG = [
     (lambda: GRU(OF, X, np.zeros((2, 2))), ShapeError, r"h_0: has shape \(2, 2\); \(3, 2\)"),
     (lambda: GRU(OF, X, level=1), LevelError, "level: is 1"),
     (lambda: nn.LSTM(3, 2)(nn.LSTM(3, 2).init(np.random.default_rng(0)), X, np.zeros((3, 2))), ValueError, "a pair"),
+    (lambda: nn.LSTM(3, 2)(nn.LSTM(3, 2).init(np.random.default_rng(0)), X, np.zeros((2, 2))), ValueError, "a pair"),
+    (lambda: nn.LSTM(3, 2)(nn.LSTM(3, 2).init(np.random.default_rng(0)), X, 0.0), ValueError, "is float; a pair"),
     (lambda: nn.Stacked([GRU])([OF, OF], X), DTypeError, "Stacked: parameters: is 2; a list of 1"),
     (lambda: nn.Stacked([GRU])([OF], X, np.zeros((3, 2))), ValueError, "Stacked: initial_state: has ndarray; 1 are"),
     (

@@ -114,6 +114,17 @@ def test_lod_reset_takes_offsets_as_lists_tuples_arrays_or_a_lod():
 
 
 @pytest.mark.not_on_reference
+def test_the_number_of_rows_is_an_int64_of_numpy_as_it_is_recorded():
+    with lodcore.Program() as program:
+        recorded = lodcore.num_rows(lodcore.data("x", (None,), "float64", num_levels=1))
+    x = lodcore.array([[1.0, 2.0], [], [3.0]])
+    found = [lodcore.num_rows(one) for one in (x, x.tolist(), x.values, [[1], [2, 3]])]
+    for one in (*found, lodcore.Executor().run(program, {"x": x}, [recorded])[0]):
+        assert type(one) is np.int64
+        assert one == 3
+
+
+@pytest.mark.not_on_reference
 def test_argwhere_among_many_sequences_equals_a_loop():
     lengths = np.arange(300) % 3
     values = np.arange(lengths.sum()) % 4 // 3

@@ -106,6 +106,16 @@ class TestTwins:
         kernels.embedding.best_bags(table, index, offsets, least, best)
         agree("embedding.find_in_bags", table, index, offsets, read_only(best), unwritten(*best.shape))
 
+    @pytest.mark.parametrize("place", range(5))
+    @pytest.mark.parametrize("number", [-1, 4, -(2**63), 2**63 - 1])
+    def test_find_in_bags_by_a_number_out_of_range(self, place, number):
+        index, offsets = np.array([0, 3, 1, 2, 3]), int64([0, 2, 2, 5])
+        index[place] = number
+        for width in (1, 3):
+            table, best = read_only(np.ones((4, width))), read_only(np.ones((3, width)))
+            out = unwritten(3, width)
+            assert agree("embedding.find_in_bags", table, int64(index), offsets, best, out) == place
+
     @given(st.lists(ANY_INT64, min_size=1), st.sampled_from([1, 3, 64, 0]), st.booleans())
     def test_bags_by_any_index(self, index, width, best):
         table, offsets = read_only(np.ones((4, width), "f4")), int64([0, 1, len(index)])

@@ -609,6 +609,33 @@ def test_wrong_calls_raise_the_same_in_a_program():
     checked([one for one in listed(REFUSED) if "unique" not in one], check)
 
 
+@for_each(
+    ("given", "shape"),
+    [
+        ((3, 4), (3,)),
+        ((3, 4), (4,)),
+        ((3, 4), (3, 5)),
+        ((3, 4), (4, 4)),
+        ((3, 4), (2, 3, 1)),
+        ((None, 4), (2, None, 5)),
+    ],
+)
+def test_a_shape_to_which_a_variable_does_not_broadcast_is_refused_when_it_is_recorded(given, shape):
+    text = f"numpy.broadcast_to: shape: is {shape}; x has shape {given}, which does not broadcast to it"
+    with Program(), pytest.raises(ShapeError, match=re.escape(text)):
+        np.broadcast_to(data("x", given, "float64"), shape)
+
+
+def test_a_length_to_which_a_variable_does_not_broadcast_is_refused_when_it_is_known():
+    with Program() as program:
+        y = np.broadcast_to(data("x", (None, 4), "float64"), (3, 4))
+    for count in (1, 3):
+        x = np.arange(4.0 * count).reshape(count, 4)
+        np.testing.assert_array_equal(Executor().run(program, {"x": x}, [y])[0], np.broadcast_to(x, (3, 4)))
+    with pytest.raises(ShapeError, match=re.escape("shape: is (3, 4); x has shape (2, 4), which does not broadcast")):
+        Executor().run(program, {"x": np.zeros((2, 4))}, [y])
+
+
 def test_sequences_keep_their_own_rules():
     x = lodcore.array([[1.0, 2.0], [], [3.0]])
     _, pullback = vjp(lambda x: np.cumsum(x, axis=1), x)

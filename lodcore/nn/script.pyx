@@ -220,7 +220,7 @@ cdef class Script:
             return known is given
         if self.holders.get(id(given), variable) is not variable:  # the record has two objects where there is one now
             return False
-        for one, outer in bound.items():
+        for outer in bound.values():
             if outer is given:
                 return False
         if isinstance(given, Variable):

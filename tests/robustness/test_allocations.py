@@ -37,6 +37,9 @@ CALLS = """
 from tests.robustness import calls
 chosen = [case for case in calls.cases() if {share} == hash_of(case.name) % {shares}]
 cases = [case for case in chosen if "rng" not in case.name]  # each call draws others
+if np.lib.NumpyVersion(np.__version__) < "2.4.0":  # of which 2.2.6 crashes if a sort finds no memory for its buffer
+    sorts = ("sort", "argsort", "partition", "argpartition")
+    cases = [case for case in cases if not any(isinstance(x, str) and x in sorts for x in case.arguments)]
 np.seterr(all="ignore")
 
 def owned(value):

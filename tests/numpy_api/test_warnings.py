@@ -18,6 +18,8 @@ X = lodcore.array([[1.0, -2.0], [], [0.0]])
 HUGE = lodcore.array([[1e308, 1e308], [1e308]])
 CALLS = {
     "operator": lambda: X / 0,
+    "variance of all": lambda: lodcore.array([[np.inf, 1.0]]).var(),
+    "variance of numbers": lambda: np.nanvar(lodcore.array([[np.inf, np.nan, 1.0]])),
     "reflected": lambda: 1 / X,
     "power": lambda: X**-1.0,
     "ufunc": lambda: np.log(X),

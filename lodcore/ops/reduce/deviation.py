@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
+from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
 from lodcore.base.naming import call_named
 from lodcore.base.threads import over_sequences
@@ -214,7 +215,8 @@ def var(
     if known and axis is None and where is True and out is None and not keepdims:
         values = np.asarray(rows_of(x))
         if values.size > ddof and values.dtype.itemsize > 2:  # the same operators, in fewer calls
-            return values.var(ddof=ddof)
+            with named_caller():
+                return values.var(ddof=ddof)
     axes = tuple(range(x.ndim)) if axis is None else axes_of("var", axis, x.ndim)
     upper = [one for one in axes if one <= levels] if levels else []
     if where is True and out is None and is_below(axes, levels):

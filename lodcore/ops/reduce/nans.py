@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError
@@ -255,11 +256,12 @@ def _var_of_numbers(x: Any, ddof: float) -> Any:
     count = np.count_nonzero(known)
     if count <= ddof:
         return None
-    distance = np.where(known, values, values.dtype.type(0))
-    distance -= distance.sum() / values.dtype.type(count)
-    np.multiply(distance, distance, out=distance, where=known)
-    np.copyto(distance, 0, where=~known)
-    return distance.sum() / values.dtype.type(count - ddof)
+    with named_caller():
+        distance = np.where(known, values, values.dtype.type(0))
+        distance -= distance.sum() / values.dtype.type(count)
+        np.multiply(distance, distance, out=distance, where=known)
+        np.copyto(distance, 0, where=~known)
+        return distance.sum() / values.dtype.type(count - ddof)
 
 
 def _var_of_columns(x: Any, axes: tuple[int, ...], ddof: Any) -> Any:

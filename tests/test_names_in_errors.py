@@ -31,6 +31,11 @@ def layer(kind):
 
 
 CALLS = [
+    (lambda: lodcore.while_loop(3), "^while_loop: loop_vars: is 3; a list of initial values is needed"),
+    (lambda: batching.batch_stream(None, 5), "^batch_stream: source: is NoneType; an iterable of items is needed"),
+    (lambda: batching.pack_stream(3, 5), "^pack_stream: source: is int; an iterable of items is needed"),
+    (lambda: batching.pack_plan([1, 2], max_len=4), "^pack_plan: got .* 'max_len'; use budget="),
+    (lambda: batching.batches([1, 2], 4, batch_size=4), "^batches: got .* 'batch_size'; use max_items="),
     (lambda: lodcore.linear_fit(TWO, THREE), "linear_fit: y: has length 3 on axis 2"),
     (lambda: lodcore.cov(TWO, THREE), "cov: y: has length 3"),
     (lambda: lodcore.average(TWO, weights=THREE), "average: "),
@@ -38,7 +43,10 @@ CALLS = [
     (lambda: layer(nn.LSTM)(THREE), r"LSTM: x: has rows of shape \(3,\)"),
     (lambda: layer(nn.LSTM)(TWO, level=4), "LSTM: level: is 4"),
     (lambda: layer(nn.GRU)(THREE), r"GRU: x: has rows of shape \(3,\)"),
+    (lambda: nn.GRU(2, 3).initial_state(nn.GRU(2, 3).init(RNG), -1), "^GRU.initial_state: n: is -1"),
+    (lambda: nn.LSTM(2, 3).initial_state(nn.LSTM(2, 3).init(RNG), -1), "^LSTM.initial_state: n: is -1"),
     (lambda: layer(nn.SimpleRNN)(np.ones((3, 2))), "SimpleRNN: x: is ndarray"),
+    (lambda: batching.pack_plan([1, 2], 4).take([9]), "^PackPlan.take: bins: is 9 at position 0; there"),
     (lambda: np.select([T > 1], [T], 0.0), r"numpy\.select: .*use np\.where\(mask, x, y\)"),
     (
         lambda: np.char.upper(WORDS),
@@ -66,7 +74,7 @@ CALLS = [
 @for_each("call", CALLS)
 def test_an_error_names_the_function_that_was_called(call):
     run, text = call
-    with pytest.raises((TypeError, ValueError), match=text):
+    with pytest.raises((TypeError, ValueError, IndexError), match=text):
         run()
 
 

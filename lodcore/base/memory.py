@@ -17,6 +17,7 @@ __all__ = [
     "check_out",
     "check_single",
     "check_size",
+    "flag",
     "index_of",
     "integer",
     "narrow",
@@ -173,6 +174,16 @@ def integer(where: str, number: Any, bools: bool = False) -> int:
     if found is None:
         raise DTypeError(f"{where}: is {number!r}; an integer is needed")
     return found
+
+
+def flag(where: str, given: Any) -> bool:
+    """Return a caller's True or False, also as 1 or 0; raise DTypeError if it is anything else, such as a text."""
+    if given is True or given is False:  # the usual case
+        return given
+    if isinstance(given, np.bool_) or as_integer(given) in (0, 1):
+        return bool(given)
+    plain = given is None or isinstance(given, (str, bytes, int, float))
+    raise DTypeError(f"{where}: is {repr(given) if plain else type(given).__name__}; True or False is needed")
 
 
 def index_of(where: str, given: Any) -> int:

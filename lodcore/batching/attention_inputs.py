@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lodcore import kernels
 from lodcore.base.libraries import library
-from lodcore.base.memory import check_size, integer, narrow, unharmed
+from lodcore.base.memory import check_size, flag, integer, narrow, unharmed
 from lodcore.base.recycling import Recycled
 from lodcore.batching.limits import Int64, as_choice, as_count
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -88,7 +88,7 @@ class AttentionInputs(NamedTuple):
         check_size("AttentionInputs.mask", rows, length, length)
         one, other = self.seq_idx[:, :, None], self.seq_idx[:, None, :]
         mask = (one == other) & (one >= 0)
-        if causal:
+        if flag("AttentionInputs.mask: causal", causal):
             places = np.arange(length)
             after = places[None, :] > places[:, None]
             if not isinstance(mask, np.ndarray):
@@ -217,7 +217,7 @@ def attention_inputs(
         segment_ids, seq_idx = (np.empty(shape, np.int32) for _ in range(2))
     numbers = {"pad_id": pad_id, "ignore_index": ignore_index, "position_start": position_start}
     settings = [_int64(f"{where}: {name}", number) for name, number in numbers.items()]
-    settings += [int(bool(shift_labels)), int(tail == "segment")]
+    settings += [int(flag(f"{where}: shift_labels", shift_labels)), int(tail == "segment")]
     rows = ids, targets_of, positions, segment_ids, seq_idx
 
     def fill(of_labels: Int64) -> None:

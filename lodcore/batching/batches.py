@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore.base.memory import integer
+from lodcore.base.keywords import hinting
+from lodcore.base.memory import flag, integer
 from lodcore.base.recycling import Recycled
 from lodcore.batching.buckets import bucket_edges
 from lodcore.batching.epoch import Epoch, Settings, arranged_classes, epoch_of
@@ -23,6 +24,7 @@ from lodcore.tensors.lod_tensor import LoDTensor
 __all__ = ["BatchPlan", "batches", "pack_batches"]
 
 
+@hinting
 def batches(
     lengths: npt.ArrayLike | LoD | LoDTensor,
     max_tokens: int,
@@ -91,9 +93,9 @@ def batches(
         padded=as_choice(f"{where}: count", count, ("padded", "sum")) == "padded",
         max_items=MOST if max_items is None else as_count(f"{where}: max_items", max_items),
         edges=bucket_edges(where, buckets, known),
-        shuffle=bool(shuffle),
+        shuffle=flag(f"{where}: shuffle", shuffle),
         seed=as_count(f"{where}: seed", seed, 0),
-        drop_last=bool(drop_last),
+        drop_last=flag(f"{where}: drop_last", drop_last),
         rank=as_rank(where, rank, size, "world_size"),
         world_size=size,
         contents="",
@@ -152,9 +154,9 @@ def pack_batches(
         padded=False,
         max_items=MOST,
         edges=None,
-        shuffle=bool(shuffle),
+        shuffle=flag(f"{where}: shuffle", shuffle),
         seed=as_count(f"{where}: seed", seed, 0),
-        drop_last=bool(drop_last),
+        drop_last=flag(f"{where}: drop_last", drop_last),
         rank=as_rank(where, rank, size, "world_size"),
         world_size=size,
         contents=digest(plan.lengths, plan.documents, plan.starts, plan.sizes, plan.bins.offsets()),

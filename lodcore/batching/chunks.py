@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore.base.dispatch import Symbol
+from lodcore.base.memory import flag
 from lodcore.batching.limits import Int64, as_choice, as_count, as_lengths, sealed
 from lodcore.batching.pack_plans import PackPlan, Pieces, plan_of_pieces
 from lodcore.errors import LoDError
@@ -241,7 +242,7 @@ def concat_and_cut(
     [[1, 2, 3, 0], [4, 0], [5, 6, 0]]
     """
     where = "concat_and_cut"
-    window = as_count(f"{where}: size", size)
+    window, drop_last = as_count(f"{where}: size", size), flag(f"{where}: drop_last", drop_last)
     if not isinstance(x, Symbol):
         x = as_nested(f"{where}: x", x)
     lod = x.lod

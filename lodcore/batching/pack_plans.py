@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.base.memory import integer
-from lodcore.base.naming import call_named
+from lodcore.base.naming import call_named, with_arguments
 from lodcore.batching.applied_plans import pack_documents, unpack_documents
 from lodcore.batching.limits import Int64, as_rank, sealed
 from lodcore.batching.reports.pack_report import PackReport, pack_report
@@ -232,7 +232,8 @@ class PackPlan:
         IndexError
             If a bin does not exist.
         """
-        places = gather_sequences(LoDTensor(np.arange(len(self.documents)), self._bins), bins)
+        numbers = LoDTensor(np.arange(len(self.documents)), self._bins)
+        places = call_named("PackPlan.take", with_arguments, {"index": "bins"}, gather_sequences, numbers, bins)
         found = {name: getattr(self, name) for name in PackPlan.__slots__ if not name.startswith("_")}
         found["is_part"] = True
         return plan_of_pieces(pieces=self._pieces.taken(places.values), bins=places.lod, **found)

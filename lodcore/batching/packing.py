@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.keywords import hinting
 from lodcore.base.memory import unharmed
 from lodcore.base.recycling import Recycled
 from lodcore.batching.limits import MOST, Int64, as_choice, as_count, as_lengths, longest_first, size_counts
@@ -34,6 +35,7 @@ METHODS = (
 OVERFLOWS = ("error", "split", "truncate", "drop", "own_bin")
 
 
+@hinting
 def pack_plan(
     lengths: npt.ArrayLike | LoD | LoDTensor,
     budget: int,

@@ -253,6 +253,8 @@ def _stream(
             raise DTypeError(f"{name}: source: has {kind}, which has no length; length= may count it") from error
 
     function_of(f"{name}: length", length)
+    if not hasattr(source, "__iter__") and not hasattr(source, "__getitem__"):
+        raise DTypeError(f"{name}: source: is {type(source).__name__}; an iterable of items is needed")
     return Stream(
         source,
         as_count(f"{name}: budget" if name == "pack_stream" else f"{name}: max_tokens", budget),

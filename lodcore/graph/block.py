@@ -220,7 +220,7 @@ class Block:
         wanted = kwargs.pop("name", None) if "name" in kwargs and "name" not in op.parameters else None
         if wanted is not None:
             self.check_name(str(op.__name__), wanted)
-        arguments = op.bind(args, kwargs)
+        arguments = op.with_flags(op.bind(args, kwargs))
         for name, given in arguments.items():
             if isinstance(given, Variable) and given.home is self.reference and name in op.roles:  # the usual case
                 arguments[name] = self.versions.get(given, given)

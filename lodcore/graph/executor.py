@@ -12,6 +12,7 @@ import numpy as np
 from lodcore.base.buffers import overlaps
 from lodcore.base.caller import named_caller
 from lodcore.base.contexts import alone, held
+from lodcore.base.memory import flag
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph import chains, engine
@@ -116,7 +117,7 @@ class Executor:
         scope.begin_run()
         wanted = wanted_of(program, fetch)
         fed = fed_values(program, {} if feed is None else feed)
-        key: tuple[Any, ...] = (len(program.ops), bool(keep_scopes), *map(id, wanted))
+        key: tuple[Any, ...] = (len(program.ops), flag("Executor.run: keep_scopes", keep_scopes), *map(id, wanted))
         if key not in program.prepared:
             many = engine.has_many([*fed.values()], chains.LEAST)
             program.prepared[key] = PreparedRun(program, wanted, key[1], many)

@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 from lodcore.base.contexts import Opening
+from lodcore.base.memory import flag
 from lodcore.errors import GraphError
 from lodcore.graph.block import NamedBlock, Operator, computed
 from lodcore.graph.gradients.learned import ParameterUpdate, update_value
@@ -260,6 +261,7 @@ class Program(Opening, NamedBlock):
         """
         from lodcore.graph.cloning import operators_for_test
 
+        for_test = flag("Program.clone: for_test", for_test)
         if self.closed or self.opened is not None:
             raise GraphError("Program.clone: is " + ("not complete" if self.closed else "open; leave it first"))
         made = Program()

@@ -13,7 +13,7 @@ from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol, VariableBody, open_block, recorder
 from lodcore.base.dtypes import as_dtype
 from lodcore.base.later import operators
-from lodcore.base.memory import as_size, check_size
+from lodcore.base.memory import as_size, check_size, flag
 from lodcore.base.other_names import instead_of, instead_of_dense
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.dense_methods import DenseMethods
@@ -508,6 +508,7 @@ def data(name: str, spec: Any, dtype: Any = None, num_levels: int = 0, cast: boo
     block = open_block()
     if block is None or not block.takes_names:
         raise GraphError(f"data: {name}: is made while a Program is open: `with Program():`, outside of loops")
+    cast = flag(f"data: {name}: cast", cast)
     variable = Variable(None, None, _declared(spec, dtype, num_levels), block)
     block.add(variable, _checked_name("data", name), "data")
     block.feeds.append(variable)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.libraries import library
+from lodcore.base.memory import flag
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow.columns import texts_of_arrow
 from lodcore.interop.arrow.interface import arrow_table
@@ -145,6 +146,7 @@ def to_pandas(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
         With one line per row, an empty sequence has no line; with `lists=True` it is an empty list.
     """
     where = "lodcore.to_pandas"
+    lists = flag(f"{where}: lists", lists)
     pandas = library("pandas", "pandas", where)
     table = outgoing(where, columns, keys)
     frame = _lists(pandas, where, table) if lists or not table.has_rows else _rows(pandas, where, table)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.libraries import library
+from lodcore.base.memory import flag
 from lodcore.errors import DTypeError
 from lodcore.interop.arrow.columns import column_of_arrow, short_views
 from lodcore.interop.arrow.interface import arrow_table
@@ -144,6 +145,7 @@ def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
     polars.DataFrame, or polars.Series for one LoDTensor
     """
     where = "lodcore.to_polars"
+    lists = flag(f"{where}: lists", lists)
     polars = library("polars", "polars", where)
     table = outgoing(where, columns, keys)
     if lists or not table.has_rows:

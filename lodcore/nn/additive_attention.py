@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lodcore.base.keywords import hinting
 from lodcore.errors import LoDError
 from lodcore.nn.layers import check_shape, check_sizes, check_width, dtype_for, even, parts_of
 from lodcore.ops import (
@@ -32,6 +33,7 @@ __all__ = ["AdditiveAttention"]
 Array = np.ndarray[Any, Any]
 
 
+@hinting
 @dataclass(frozen=True)
 class AdditiveAttention:
     """Additive attention of one or several queries over the rows of each sequence: score @ tanh(query + key + bias).

@@ -10,6 +10,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.articles import with_article
+from lodcore.base.keywords import hinting
 from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.trees import tree_leaves, tree_map
@@ -52,6 +53,7 @@ class BeamSearchResult(NamedTuple):
     scores: LoDTensor
 
 
+@hinting
 class BeamSearchDecoder:
     """A search for the most probable sequences that a network generates step by step.
 

@@ -53,9 +53,9 @@ def clip_by_global_norm(gradients: Any, limit: float) -> tuple[Any, float]:
     ({'weight': array([0.6, 0. ]), 'bias': array([0.8])}, 5.0)
     """
     where = "clip_by_global_norm"
-    most = number_of(f"{where}: limit", limit, 0)
-    if most == 0:
-        raise ValueError(f"{where}: limit: is 0; a number above 0 is needed")
+    most = number_of(f"{where}: limit", limit)
+    if most <= 0:
+        raise ValueError(f"{where}: limit: is {limit!r}; a number above 0 is needed")
     form = copy_of_tree(gradients)
     leaves = leaves_of(where, form, None, {})
     places = [j for j, leaf in enumerate(leaves) if isinstance(leaf.value, Variable)]

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.keywords import hinting
+from lodcore.base.memory import flag
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.nn.recurrent import Layer
 from lodcore.operators.arguments import integer_of
@@ -19,6 +21,7 @@ class _NoCellError(AttributeError, ValueError):
     """The error of a layer without a cell, an AttributeError for `hasattr`."""
 
 
+@hinting
 class Bidirectional(Layer):
     """A layer that runs over sequences in both directions, with separate parameters.
 
@@ -68,9 +71,9 @@ class Bidirectional(Layer):
     ) -> tuple[Any, Any]:
         """Run over sequences; return outputs, and the last states of both directions."""
         of = self._taken(parameters)
-        boots = _states("Bidirectional", initial_state, 2)
-        forward, last_forward = self.layer(of["forward"], x, boots[0], bool(is_reverse), level)
-        backward, last_backward = self.layer(of["backward"], x, boots[1], not is_reverse, level)
+        boots, back = _states("Bidirectional", initial_state, 2), flag("Bidirectional: is_reverse", is_reverse)
+        forward, last_forward = self.layer(of["forward"], x, boots[0], back, level)
+        backward, last_backward = self.layer(of["backward"], x, boots[1], not back, level)
         return concat_values([forward, backward], 1), (last_forward, last_backward)
 
     @property
@@ -88,6 +91,7 @@ class Bidirectional(Layer):
         return f"Bidirectional({self.layer!r})"
 
 
+@hinting
 class Stacked(Layer):
     """A stack of layers: the outputs of each are the inputs of the next.
 

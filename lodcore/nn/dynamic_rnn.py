@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol, recorder
+from lodcore.base.memory import flag
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.graph import Variable, tree_leaves, tree_map
@@ -151,6 +152,7 @@ def run_over_sequences(
 ) -> tuple[Any, Any]:
     """Run a cell over sequences; see `dynamic_rnn`."""
     function_of(f"{where}: cell", cell)
+    is_reverse = flag(f"{where}: is_reverse", is_reverse)
     names: list[str] = []
     x = take_inputs(f"{where}: x", x, names)
     given = tree_leaves(x)
@@ -172,7 +174,7 @@ def run_over_sequences(
         return [steps for steps, _ in unpacked], tensor_array_size(unpacked[0][0]), rank, sorted_states
 
     leaves = tree_leaves(state)
-    rest = k, bool(is_reverse)
+    rest = k, is_reverse
     keeper = CellKeeper(cell, parameters, x, state, made, leaves, rest)
     kept = keeper.take()
     if kept is None and not keeper.seen and not Deferred.suits(made, k, leaves):

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore.base.dtypes import NO_DTYPE
+from lodcore.base.keywords import hinting
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import Variable, resolved
@@ -25,6 +26,7 @@ __all__ = ["Dropout", "Embedding", "LayerNorm", "Linear"]
 Array = np.ndarray[Any, Any]
 
 
+@hinting
 @dataclass(frozen=True)
 class Linear:
     """A linear layer, which multiplies rows by a matrix and adds a bias.
@@ -102,6 +104,7 @@ class Linear:
         return call_named("Linear", linear, x, weight, bias)
 
 
+@hinting
 @dataclass(frozen=True)
 class Embedding:
     """A table whose rows are looked up by their numbers.
@@ -179,6 +182,7 @@ class Embedding:
         return call_named("Embedding", lookup_table, table, ids)
 
 
+@hinting
 @dataclass(frozen=True)
 class LayerNorm:
     """A layer that normalizes each row to mean 0 and variance 1, then scales and shifts it.
@@ -257,6 +261,7 @@ class LayerNorm:
         return call_named("LayerNorm", layer_norm, x, scale, shift, self.eps)
 
 
+@hinting
 @dataclass(frozen=True)
 class Dropout:
     """A layer that sets numbers to zero at random while a network is trained, and scales the others up.

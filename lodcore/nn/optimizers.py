@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
+from lodcore.base.keywords import hinting
+from lodcore.base.memory import flag
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError
 from lodcore.graph.trees import copy_of_tree, tree_leaves
@@ -100,6 +102,7 @@ class Optimizer:
             If Variables are given, and no Program is there to record the updates.
         """
         where = f"{self._where}.step"
+        in_place = flag(f"{where}: in_place", in_place)
         if in_place:
             refuse_twice(where, parameters)
         known = isinstance(state, dict) and state.keys() == {"step", *self.kept} and type(state["step"]) is int
@@ -134,6 +137,8 @@ class Optimizer:
 
     def numbers(self, where: str, step: int) -> tuple[float, ...]:
         """Return the numbers that the kernel needs in a step, from the number of steps taken so far."""
+        if step < 0:
+            raise ValueError(f"{where}: state: has step {step}; 0 or more is needed")
         rate = self.learning_rate(step) if callable(self.learning_rate) else self.learning_rate
         return self._coefficients(number_of(f"{where}: learning_rate", rate, 0), step + 1)
 
@@ -152,6 +157,7 @@ def _described(state: Any) -> str:
     return type(state).__name__
 
 
+@hinting
 class SGD(Optimizer):
     """Gradient descent with momentum.
 
@@ -210,6 +216,7 @@ class SGD(Optimizer):
         return f"SGD({self.learning_rate}, momentum={self.momentum:g}, weight_decay={self.weight_decay:g})"
 
 
+@hinting
 class Adam(Optimizer):
     """Adam: steps by the mean of the gradient divided by the root of the mean of its square.
 
@@ -298,6 +305,7 @@ class Adam(Optimizer):
         return f"{self._where}({self.learning_rate}, {settings})"
 
 
+@hinting
 class AdamW(Adam):
     """Adam with weight decay by default, equal to `Adam` with the same `weight_decay`.
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from lodcore.base.dispatch import recorder
 from lodcore.base.dtypes import as_dtype
+from lodcore.base.keywords import hinting
+from lodcore.base.memory import flag
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import resolved
@@ -198,13 +200,15 @@ class _OneNetwork(Layer):
 
     def initial_state(self, parameters: Any, n: Any) -> Any:
         """Return the state of n sequences before their first step: zeros, shape (n, n_hidden)."""
-        return zero_states(n, self.n_out, self._taken(parameters)["weight_h"].dtype)
+        dtype = self._taken(parameters)["weight_h"].dtype
+        return call_named(f"{type(self).__name__}.initial_state", zero_states, n, self.n_out, dtype)
 
     def __repr__(self) -> str:
         rest = "".join(f", {key}={value!r}" for key, value in self._options.items() if value not in (None, False))
         return f"{type(self).__name__}({self.n_in}, {self.n_hidden}{rest})"
 
 
+@hinting
 class SimpleRNN(_OneNetwork):
     """A network with one activation: `state = activation(x @ weight_x + state @ weight_h + bias)`.
 
@@ -257,6 +261,7 @@ class SimpleRNN(_OneNetwork):
         return made, made
 
 
+@hinting
 class LSTM(_OneNetwork):
     """An LSTM, optionally with peepholes, a projection of its state, and a bound of its cell.
 
@@ -297,10 +302,10 @@ class LSTM(_OneNetwork):
         projection: int | None = None,
         clip: float | None = None,
     ) -> None:
-        super().__init__(n_in, n_hidden, peepholes=peepholes, projection=projection, clip=clip)
+        self.peepholes, self.clip = flag("LSTM: peepholes", peepholes), clip
+        super().__init__(n_in, n_hidden, peepholes=self.peepholes, projection=projection, clip=clip)
         if clip is not None and not (is_real(clip) and clip > 0):
             raise ValueError(f"LSTM: clip: is {clip!r}; a number above 0 is needed")
-        self.peepholes, self.clip = bool(peepholes), clip
         self.projection = None if projection is None else integer_of("LSTM: projection", projection, least=1)
         if self.projection is not None:
             self.n_out = self.projection
@@ -325,7 +330,8 @@ class LSTM(_OneNetwork):
     def initial_state(self, parameters: Any, n: Any) -> Any:
         """Return state and cell of n sequences before their first step: zeros, shapes (n, n_out) and (n, n_hidden)."""
         dtype = self._taken(parameters)["weight_h"].dtype
-        return zero_states(n, self.n_out, dtype), zero_states(n, self.n_hidden, dtype)
+        where = "LSTM.initial_state"
+        return tuple(call_named(where, zero_states, n, width, dtype) for width in (self.n_out, self.n_hidden))
 
     def __call__(
         self, parameters: Any, x: Any, initial_state: Any = None, is_reverse: bool = False, level: int = -1
@@ -334,7 +340,7 @@ class LSTM(_OneNetwork):
         of = self._taken(parameters)
         h_0, c_0 = _pair_of_states(initial_state)
         weights = of["weight_x"], of["weight_h"], of["bias"], of.get("projection")
-        rest = self.peepholes, self.clip, bool(is_reverse), level
+        rest = self.peepholes, self.clip, is_reverse, level
         outputs, last, last_cell = call_named("LSTM", lstm_layer, x, *weights, h_0, c_0, *rest)
         return outputs, (last, last_cell)
 
@@ -395,6 +401,7 @@ def _pair_of_states(given: Any) -> tuple[Any, Any]:
     return given[0], given[1]
 
 
+@hinting
 class GRU(_OneNetwork):
     """A GRU.
 
@@ -422,8 +429,8 @@ class GRU(_OneNetwork):
     """
 
     def __init__(self, n_in: int, n_hidden: int, origin_mode: bool = False) -> None:
-        super().__init__(n_in, n_hidden, origin_mode=origin_mode)
-        self.origin_mode = bool(origin_mode)
+        self.origin_mode = flag("GRU: origin_mode", origin_mode)
+        super().__init__(n_in, n_hidden, origin_mode=self.origin_mode)
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         hidden = self.n_hidden
@@ -435,9 +442,7 @@ class GRU(_OneNetwork):
         """Run over sequences; return outputs, and the last state, shape (n, n_hidden)."""
         of = self._taken(parameters)
         weights = of["weight_x"], of["weight_h"], of["bias"]
-        outputs, last = call_named(
-            "GRU", gru_layer, x, *weights, initial_state, self.origin_mode, bool(is_reverse), level
-        )
+        outputs, last = call_named("GRU", gru_layer, x, *weights, initial_state, self.origin_mode, is_reverse, level)
         return outputs, last
 
     def prepare(self, parameters: Any) -> Any:

@@ -409,6 +409,6 @@ def dot(a: Any, b: Any, out: None = None) -> Any:
 @stands_for(np.count_nonzero)
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Count nonzero values."""
-    if type(a) is LoDTensor and axis is None and not keepdims and a.dtype.kind in "biufc":
+    if type(a) is LoDTensor and axis is None and keepdims is False and a.dtype.kind in "biufc":
         return np.int64(np.count_nonzero(a.values))
     return ops.sum(ops.not_equal(a, 0), axis, keepdims=keepdims)

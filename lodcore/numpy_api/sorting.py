@@ -126,18 +126,18 @@ def _refuse(where: str, **given: Any) -> None:
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Compute the median, as `lodcore.ops.quantile` does."""
     _refuse("median", out=out)
-    return quantiles.quantile(a, 0.5, axis, keepdims=_true(keepdims))
+    return quantiles.quantile(a, 0.5, axis, keepdims=_kept(keepdims))
 
 
 @stands_for(np.nanmedian)
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Compute the median of the values that are not nan, as `lodcore.ops.nanmedian` does."""
     _refuse("nanmedian", out=out)
-    return quantiles.nanmedian(a, axis, _true(keepdims))
+    return quantiles.nanmedian(a, axis, _kept(keepdims))
 
 
-def _true(keepdims: Any) -> bool:
-    return keepdims is not np._NoValue and bool(keepdims)
+def _kept(keepdims: Any) -> Any:
+    return False if keepdims is np._NoValue else keepdims
 
 
 def _quantile(function: Any, percent: bool, skip_nan: bool) -> None:
@@ -159,7 +159,7 @@ def _quantile(function: Any, percent: bool, skip_nan: bool) -> None:
         """Compute quantiles, or percentiles, as `lodcore.ops.quantile` does."""
         _refuse(where, out=out, weights=weights, interpolation=interpolation)
         chances = quantiles.as_chances(f"numpy.{where}", q, percent) if percent else q
-        return quantiles.quantile(a, chances, axis, method, _true(keepdims), skip_nan)
+        return quantiles.quantile(a, chances, axis, method, _kept(keepdims), skip_nan)
 
 
 _quantile(np.quantile, False, False)

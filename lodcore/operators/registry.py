@@ -13,6 +13,7 @@ import numpy as np
 from lodcore.base import dispatch
 from lodcore.base.dispatch import OpBody
 from lodcore.base.keywords import refuse_unknown
+from lodcore.base.memory import flag
 from lodcore.base.naming import without_any
 from lodcore.errors import GraphError
 from lodcore.operators import foreign
@@ -38,6 +39,8 @@ Rule = TypeVar("Rule", bound=Callable[..., Any])
 
 #: Where a function saves what its vjp rule needs; None if nothing is needed.
 Saved: TypeAlias = "dict[str, Any] | None"
+
+BOOLS = frozenset([bool])
 
 #: The operators of the package by name.
 OPS: dict[str, Op] = dispatch.OPS
@@ -106,6 +109,8 @@ class Op(OpBody):
     cuts = False  # whether a gradient that arrives is dropped in silence, as its derivative is 0 by definition
 
     gradient_in_rows = ""  # the parameter whose gradient is a SparseTensor
+
+    flags: tuple[str, ...] = ()  # the parameters that are True or False
 
     keeps_versions = False  # whether recorded arrays are read in the given version, not in the current one
 
@@ -274,7 +279,13 @@ class Op(OpBody):
         -------
         Spec, or tuple of Spec
         """
-        return self.infer_arguments(self.bind(args, kwargs))
+        return self.infer_arguments(self.with_flags(self.bind(args, kwargs)))
+
+    def with_flags(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Check that what is True or False in the arguments of a call is that; return them."""
+        for name in self.flags:
+            flag(f"{self.__name__}: {name}", arguments[name])
+        return arguments
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
         """Return the Spec of the result of a call; arguments are given by name, with a Spec instead of each tensor."""
@@ -367,6 +378,12 @@ class Op(OpBody):
         return with_lod(self.__name__, result, source)
 
 
+def _flag(where: str, given: Any) -> Any:
+    """Check what is True or False; return it unchanged."""
+    flag(where, given)
+    return given
+
+
 def _with_refusal(doc: str | None) -> str | None:
     """Add to a docstring the error of all roles: a SparseTensor is never converted silently."""
     if doc is None or "SparseTensor" in doc:
@@ -444,14 +461,14 @@ def operator(
 
     def register(function: Any) -> Op:
         made = kind(function, named, lod_rule, differentiable, writes, results, on_arrays, rows)
-        expected = [
-            named[name].types(made.defaults.get(name, name) is None) if name in named else None
-            for name in made.parameters
-        ]
         own = not str(function.__module__).startswith("lodcore.")  # which return what their LoD rules say
+        if not own:
+            made.flags = tuple([name for name, x in made.defaults.items() if type(x) is bool and name not in named])
+        types = {name: role.types(made.defaults.get(name, name) is None) for name, role in named.items()}
+        expected = [BOOLS if name in made.flags else types.get(name) for name in made.parameters]
         lods = made.lod_rule.same_object or (own and not made.lod_rule.by_spec)  # whether plain rows receive levels
         if lods or own or any(expected):
-            takes = [named[name].take if name in named else None for name in made.parameters]
+            takes = [named[name].take if name in named else _flag for name in made.parameters]
             made.look_at(expected, takes, LoDTensor, lods, lod_rule is same)
         if not own:
             OPS[made.__name__] = made

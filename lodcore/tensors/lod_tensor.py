@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import integer, unharmed
+from lodcore.base.memory import flag, integer, unharmed
 from lodcore.base.other_names import explained
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.tensors import lod_body, lod_tensor_body
@@ -72,8 +72,9 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
     @overload
     def __new__(cls, values: npt.ArrayLike, lod: LoD, *, share: bool = False) -> LoDTensor: ...
     def __new__(cls, values: npt.ArrayLike, lod: LoD = None, *, share: bool = False) -> LoDTensor:  # type: ignore[assignment]  # noqa: D102
-        if not share and (made := lod_tensor_body.over_plain(cls, values, lod)) is not None:
+        if share is False and (made := lod_tensor_body.over_plain(cls, values, lod)) is not None:
             return made
+        share = flag("LoDTensor: share", share)
         if not isinstance(lod, LoD):
             given = "missing, or NoneType" if lod is None else type(lod).__name__
             raise DTypeError(
@@ -496,10 +497,10 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         offsets = lod_body.offsets_view(lod, first) if depth == 1 else lines_of(where, lod, first, sizes[:-1], left)
         shape = (lod.num_sequences(first), *sizes)
         mask: Any = None
-        if return_mask:  # checked before anything is written
+        if flag(f"{where}: return_mask", return_mask):  # checked before anything is written
             mask = mask_of(where, offsets, sizes[-1], left, values.nbytes // max(1, len(values))).reshape(shape)
         dense: Any = padded(where, self, offsets, shape, fill, left, mode == "replicate", out)
-        if keep_levels and first:
+        if flag(f"{where}: keep_levels", keep_levels) and first:
             upper = lod_body.slice_levels(lod, 0, first)
             dense = lod_tensor_body.new_tensor(dense, upper)
             mask = mask if mask is None else lod_tensor_body.new_tensor(mask, upper)

@@ -10,7 +10,7 @@ from lodcore.base import buffers
 from lodcore.base.dispatch import OPENED, Symbol, recorder, value_of
 from lodcore.base.journal import ArrayBody, note
 from lodcore.base.later import operators
-from lodcore.base.memory import index_of
+from lodcore.base.memory import flag, index_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.array_methods import ArrayMethods
@@ -124,8 +124,9 @@ class TensorArray(ArrayBody, ArrayMethods):
         self._items = {}
         if name is not None:
             self.wanted_name = name
-        if not OPENED[0] and size is None and unstack_from is None and dynamic:  # the usual case
+        if not OPENED[0] and size is None and unstack_from is None and dynamic is True:  # the usual case
             return
+        dynamic = flag("TensorArray: dynamic", dynamic)
         if unstack_from is None and _has_levels(size):
             size, unstack_from = None, size
         block = recorder((size, unstack_from))
@@ -236,7 +237,7 @@ class TensorArray(ArrayBody, ArrayMethods):
             value = as_array("tensor_array_write: x", value)
         if value.dtype.hasobject:
             raise error_of_objects("tensor_array_write: x: has dtype", value.dtype)
-        return at, value if data_shared is True else shared(value, data_shared)
+        return at, value if data_shared is True else shared(value, flag("tensor_array_write: data_shared", data_shared))
 
     def element(self, where: str, at: int) -> Any:
         """Return an element by its number, counted from 0; raise IndexError if there is none."""

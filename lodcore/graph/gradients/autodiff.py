@@ -10,7 +10,7 @@ import numpy as np
 
 from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
-from lodcore.base.memory import check_out, integer
+from lodcore.base.memory import check_out, flag, integer
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.gradients.cotangents import GradientOwner, Gradients, differentiable, of_type, values_of
 from lodcore.graph.gradients.inputs import Given, Taken
@@ -343,6 +343,7 @@ def value_and_grad(
     >>> aux["scores"].round(2)
     array([0.  , 0.76])
     """
+    has_aux = flag("value_and_grad: has_aux", has_aux)
     several = isinstance(argnums, (list, tuple))
     numbers = [integer("value_and_grad: argnums", number, bools=True) for number in (argnums if several else [argnums])]  # type: ignore[union-attr]
 

@@ -13,7 +13,7 @@ from lodcore.base.articles import with_article
 from lodcore.base.caller import named_caller
 from lodcore.base.contexts import RecordedBody, end_variables, put_in_place
 from lodcore.base.dispatch import Symbol, open_block, recorder, recording
-from lodcore.base.memory import as_size
+from lodcore.base.memory import as_size, flag
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.block import Block, NamedBlock
@@ -471,4 +471,6 @@ def while_loop(loop_vars: Iterable[Any] = (), *, max_steps: int | None = None, r
         raise GraphError(
             f"while_loop: loop_vars: is {with_article(type(loop_vars).__name__)}; a list of them is needed"
         )
-    return WhileLoop(loop_vars, max_steps, recompute)
+    if not isinstance(loop_vars, Iterable):
+        raise DTypeError(f"while_loop: loop_vars: is {loop_vars!r}; a list of initial values is needed")
+    return WhileLoop(loop_vars, max_steps, flag("while_loop: recompute", recompute))

@@ -11,6 +11,7 @@ from typing import Any
 from lodcore.base import files
 from lodcore.base.archives import Whole
 from lodcore.base.drafts import replace
+from lodcore.base.memory import flag
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.files.folder import is_folder, read_folder
@@ -76,6 +77,7 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     >>> folder.cleanup()
     """
     where = "lodcore.save"
+    compress = flag(f"{where}: compress", compress)
     if scope is not None and not callable(getattr(scope, "snapshot", None)):
         raise DTypeError(f"{where}: scope: is {type(scope).__name__}; a Scope is needed, such as that of an Executor")
     packed = pack(where, tree, scope)
@@ -157,6 +159,7 @@ def load(file: Any, *, verify: bool = False, operators: Iterable[Any] = ()) -> A
     >>> folder.cleanup()
     """
     where = "lodcore.load"
+    verify = flag(f"{where}: verify", verify)
     if operators:
         from lodcore.interop.files.program_operators import imported
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.memory import flag
 from lodcore.base.naming import named
 from lodcore.errors import LoDError
 from lodcore.operators.arguments import integer_of, level_of, list_of
@@ -341,7 +342,7 @@ def combinations(x: Any, n: int = 2, replacement: bool = False, level: int = -1)
     [[3, 4, 5], [], []]
     """
     x = nested_operand("combinations: x", x)
-    size = _size("combinations", n)
+    size, replacement = _size("combinations", n), flag("combinations: replacement", replacement)
     if size == 2:
         pairs: tuple[Any, ...] = sequence_pairs(x, replacement, level)
         return pairs
@@ -376,7 +377,7 @@ def argcombinations(x: Any, n: int = 2, replacement: bool = False, level: int = 
     ([[0, 0, 1], [], []], [[1, 2, 2], [], []])
     """
     x = nested_operand("argcombinations: x", x)
-    size = _size("argcombinations", n)
+    size, replacement = _size("argcombinations", n), flag("argcombinations: replacement", replacement)
     return tuple(combination_places(x, size, j, replacement, level) for j in range(size))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol, recorder
+from lodcore.base.memory import flag
 from lodcore.base.naming import call_named, with_arguments
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.operators.arguments import function_of
@@ -63,6 +64,7 @@ def map_sequences(f: Callable[..., Any], x: Any, *others: Any, progress: bool = 
     if recorder((x,)) is not None or isinstance(x, Symbol):
         raise GraphError(f"{where}: calls Python for each sequence and cannot be recorded; use map_fn")
     function_of(f"{where}: f", f)
+    progress = flag(f"{where}: progress", progress)
     given = as_nested(f"{where}: x", x)
     columns = [
         given,

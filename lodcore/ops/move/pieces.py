@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.memory import flag
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, level_of
@@ -83,7 +84,7 @@ def sequence_split(x: Any, mask: Any, at: str = "start", keep: bool = True, leve
     begins = sequence_shift(mask) if at == "end" else mask
     lengths = run_lengths(sequence_cumsum(begins))[1]
     pieces = sequence_unflatten(x, lengths, k)
-    if keep:
+    if flag(f"{where}: keep", keep):
         return pieces
     marked = sequence_unflatten(mask, lengths, k)
     return select_by_mask(pieces, logical_not(marked))

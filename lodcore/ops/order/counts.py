@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lodcore.base.memory import flag
 from lodcore.base.naming import named
 from lodcore.operators.copies import nested_operand
 from lodcore.ops.order.order import sort_by_key
@@ -44,6 +45,7 @@ def sequence_value_counts(x: Any, level: int = -1, sort: bool = True) -> tuple[A
     >>> values.tolist(), counts.tolist()
     ([['b', 'a'], [], ['c']], [[2, 1], [], [1]])
     """
+    sort = flag("sequence_value_counts: sort", sort)
     values, _, _, counts = sequence_unique_all(nested_operand("sequence_value_counts: x", x), level)
     if not sort:
         return values, counts

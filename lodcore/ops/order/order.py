@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.memory import flag
 from lodcore.base.naming import named
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -236,6 +237,7 @@ def sort_by_key(x: Any, key: Any, descending: bool = False) -> Any:
     LoDTensor(3 sequences of lengths 0..3, <U1: [['c', 'b', 'a'], [], ['d', 'e']])
     """
     x, key = tensor_of("sort_by_key", x), tensor_of("sort_by_key: key", key)
+    descending = flag("sort_by_key: descending", descending)
     levels = getattr(key, "num_levels", 0)
     if not levels:
         raise LoDError("sort_by_key: key: has no levels; those of x, or the first of them, are needed")

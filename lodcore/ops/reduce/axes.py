@@ -12,6 +12,7 @@ import numpy as np
 
 from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
+from lodcore.base.memory import flag
 from lodcore.base.naming import with_arguments
 from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.operators.arguments import level_of
@@ -101,6 +102,7 @@ def reduce_axes(
     name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: Any, mask: Any, empty: Any = None
 ) -> Any:
     """Reduce axes of a tensor."""
+    keepdims = flag(f"{name}: keepdims", keepdims)
     if out is not None:
         raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
     levels = getattr(x, "num_levels", 0)
@@ -228,7 +230,7 @@ def sum(
     found = fast_paths.reduced("sum", x, axis, keepdims, where, dtype, out, initial)
     if found is not None:
         return found
-    if where is True and is_whole(x, axis, dtype, out, initial, keepdims or None):  # as in a loss
+    if where is True and keepdims is False and is_whole(x, axis, dtype, out, initial):  # as in a loss
         return reduce_values(x, "sum")
     x, initial = tensor_of("sum", x), _started("sum", initial, dtype)
     return in_dtype(reduce_axes("sum", cast_for("sum", x, dtype), axis, out, keepdims, initial, where), dtype)
@@ -296,7 +298,7 @@ def mean(
     found = fast_paths.reduced("mean", x, axis, keepdims, where, dtype, out, empty)
     if found is not None:
         return found
-    if where is True and is_whole(x, axis, dtype, out, empty, keepdims or None):  # as in a loss
+    if where is True and keepdims is False and is_whole(x, axis, dtype, out, empty):  # as in a loss
         return reduce_values(x, "mean")
     x = tensor_of("mean", x)
     if x.dtype.kind == "m" and dtype is None:
@@ -475,7 +477,7 @@ def _place(name: str, x: Any, axis: Any, out: Any, keepdims: bool, empty: Any, l
         raise DTypeError(f"{name}: axis: is {axis!r}; an integer is needed")
     if level is not None:
         x, axis = axes_below(name, x, axis, level)
-    levels = getattr(x, "num_levels", 0)
+    levels, keepdims = getattr(x, "num_levels", 0), flag(f"{name}: keepdims", keepdims)
     if levels:
         check_keepdims(name, axis, keepdims)
     if axis is None or not levels:

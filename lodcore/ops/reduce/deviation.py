@@ -9,6 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
+from lodcore.base.memory import flag
 from lodcore.base.naming import call_named
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
@@ -209,7 +210,7 @@ def var(
     x = cast_for("var", x, mean_dtype(x.dtype) if dtype is None else dtype)
     if x.dtype.kind == "c":
         raise DTypeError(f"var: dtype: is {x.dtype}; real numbers are needed")
-    levels = getattr(x, "num_levels", 0)
+    levels, keepdims = getattr(x, "num_levels", 0), flag("var: keepdims", keepdims)
     ddof = ddof if isinstance(ddof, Symbol) else _number("var", ddof)
     known = not isinstance(x, Symbol) and not isinstance(ddof, Symbol)
     if known and axis is None and where is True and out is None and not keepdims:
@@ -263,7 +264,7 @@ def std(
     if level is not None:
         x, axis = axes_below("std", x, axis, level)
     x = tensor_of("std", x)
-    levels = getattr(x, "num_levels", 0)
+    levels, keepdims = getattr(x, "num_levels", 0), flag("std: keepdims", keepdims)
     plain = where is True and out is None and dtype is None and axis is not None and x.dtype.kind != "c"
     if levels and plain and x.dtype.itemsize <= 8:
         is_last = type(axis) is int and axis == levels  # the usual case

@@ -10,6 +10,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
+from lodcore.base.memory import flag
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import dense_of
@@ -373,7 +374,7 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
     find = argmax if function is max else argmin
     if x.dtype.kind != "f":
         return find(x, axis, out, keepdims=keepdims)
-    levels = getattr(x, "num_levels", 0)
+    levels, keepdims = getattr(x, "num_levels", 0), flag(f"{name}: keepdims", keepdims)
     if levels:
         check_keepdims(name, axis, keepdims)
     axes = None if axis is None or isinstance(axis, tuple) else axes_of(name, axis, x.ndim)

@@ -10,6 +10,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.memory import flag
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import choice_of
@@ -338,8 +339,8 @@ def quantile(
     >>> lodcore.ops.quantile(x, 0.5, axis=1), lodcore.ops.quantile(x, [0, 1], axis=1).tolist()
     (array([2., 3.]), [[1.0, 3.0], [4.0, 3.0]])
     """
-    name = "nanquantile" if skip_nan else "quantile"
-    x = tensor_of(name, x)
+    name = "nanquantile" if flag("quantile: skip_nan", skip_nan) else "quantile"
+    x, keepdims = tensor_of(name, x), flag(f"{name}: keepdims", keepdims)
     levels = getattr(x, "num_levels", 0)
     if not levels:
         raise TypeError(f"{name}: x: has no levels; use numpy.{name}")

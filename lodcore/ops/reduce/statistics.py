@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.memory import integer
+from lodcore.base.memory import flag, integer
 from lodcore.base.naming import named, with_arguments
 from lodcore.errors import DTypeError
 from lodcore.ops.elementwise.compare import greater_than, not_equal
@@ -80,6 +80,7 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     array([1.5, nan, 5. ])
     """
     x, weights = _real("average", "x", x), _weights("average", weights)
+    returned = flag("average: returned", returned)
     if weights is None:
         found = reductions.mean(x, axis, keepdims=keepdims)
         return (found, cast(_mass(x, None, axis, keepdims), found.dtype)) if returned else found

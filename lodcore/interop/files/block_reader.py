@@ -198,6 +198,7 @@ class BlockReader:
         self._check_bodies(where, op, arguments)
         arguments = {name: self.block.argument(op, name, x) for name, x in arguments.items()}
         made = Operator(op, arguments, [], entry.get("tuple") is not True)
+        made.caller, made.words = _names_in_errors(where, entry)
         outs = list_of(f"{where}: out", entry.get("out"))
         stored = [spec_of_text(f"{where}: out", dict_of(where, one, "var", "spec")["spec"], True) for one in outs]
         self._check_specs(where, made, stored)
@@ -370,3 +371,13 @@ def _counter(where: str, given: Any) -> Counter:
     counter = Counter(advance, is_one)
     counter.number = number
     return counter
+
+
+def _names_in_errors(where: str, entry: dict[str, Any]) -> tuple[str | None, dict[str, str] | None]:
+    """Return the name of the function that recorded an operator, and names of its arguments, for messages."""
+    caller, words = entry.get("caller"), entry.get("words")
+    if not (caller is None or isinstance(caller, str)):
+        raise LoDError(f"{where}: caller: is {described(caller)}; a str is needed")
+    if words is not None and not (isinstance(words, dict) and all(isinstance(word, str) for word in words.values())):
+        raise LoDError(f"{where}: words: is {described(words)}; a dict of str is needed")
+    return caller, words

@@ -175,7 +175,8 @@ class BlockWriter:
             "in": {name: self.argument(x, (*path, name)) for name, x in op.arguments.items()},
             "out": [self._result(v) for v in op.outputs],
         }
-        return made if op.single else {**made, "tuple": True}
+        more = {"tuple": None if op.single else True, "caller": op.caller, "words": op.words}
+        return {**made, **{name: x for name, x in more.items() if x}}
 
     def _result(self, v: Variable) -> dict[str, Any]:
         key = self.key(v)

@@ -497,6 +497,9 @@ CHANGES = [
         lambda ops: ops[0]["in"].update(y={"loop": {}}),
         r"\(matmul\): y: is {}; a description with variables, ops is need",
     ),
+    (lambda ops: ops[0].update(caller=3), "operator 0 .*: caller: is 3; a str is needed"),
+    (lambda ops: ops[0].update(words="x"), "operator 0 .*: words: is 'x'; a dict of str is needed"),
+    (lambda ops: ops[0].update(words={"x": None}), "operator 0 .*: words: is {'x': None}; a dict of str is needed"),
 ]
 
 
@@ -505,6 +508,22 @@ def test_an_error_names_the_file_the_operator_and_the_argument():
     for change, says in CHANGES:
         with pytest.raises((LoDError, DTypeError), match=f"^lodcore.load: file: program: .*({says})"):
             lodcore.load(changed(contents, lambda tree, change=change: change(tree["program"]["ops"])))
+
+
+def test_errors_in_a_loaded_program_name_the_function_that_was_recorded():
+    with Program() as program:
+        x, y = data("x", (None,), "float64"), data("y", (None,), "float64")
+        calls = [np.average(x, weights=y), np.gradient(x), nn.mean_squared_error(x, y)]
+    loaded = lodcore.load(io.BytesIO(kept(program)))
+    for call, length, begins in zip(
+        calls, (3, 1, 3), ("average: ", "numpy.gradient: f: ", "mean_squared_error: "), strict=True
+    ):
+        texts = []
+        for each, fetch in ((program, call), (loaded, call.name)):
+            with pytest.raises(lodcore.ShapeError, match=f"^{begins}") as caught:
+                Executor().run(each, {"x": np.ones(length), "y": np.ones(2)}, [fetch])
+            texts.append(str(caught.value))
+        assert texts[0] == texts[1]
 
 
 def test_a_file_that_is_older_than_an_optional_parameter_of_an_operator_is_read_with_its_default():

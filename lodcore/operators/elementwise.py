@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, overload
 
 import numpy as np
 
+from lodcore.base.naming import described
 from lodcore.operators.alignment import broadcast_spec, shared
 from lodcore.operators.lod_rules import deepest
 from lodcore.operators.registry import OPS, Op
@@ -130,6 +132,10 @@ def elementwise_operator(
     """
 
     def register(declared: Any) -> ElementwiseOp:
+        if not isinstance(declared, FunctionType):
+            raise TypeError(
+                f"elementwise_operator: is used on {described(declared)}; a function that Python defines is needed"
+            )
         computes = function or declared
         made = ElementwiseOp(declared, computes, on_arrays or computes, differentiable)
         if str(declared.__module__).startswith("lodcore."):

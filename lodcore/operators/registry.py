@@ -14,7 +14,7 @@ from lodcore.base import dispatch
 from lodcore.base.dispatch import OpBody
 from lodcore.base.keywords import refuse_unknown
 from lodcore.base.memory import flag
-from lodcore.base.naming import without_any
+from lodcore.base.naming import described, without_any
 from lodcore.errors import GraphError
 from lodcore.operators import foreign
 from lodcore.operators.lod_rules import LoDRule, counted, said, same, sources_of, spec_with_levels
@@ -409,6 +409,8 @@ RULES = frozenset(("before", "counted", "deepest", "no_lod", "outer", "same", "s
 
 
 def operator(
+    function: None = None,
+    /,
     *,
     lod_rule: LoDRule | str = same,
     differentiable: bool = True,
@@ -423,6 +425,8 @@ def operator(
 
     Parameters
     ----------
+    function : None
+        The function is decorated: `@operator(x=Nested)`, not `@operator`.
     lod_rule : LoDRule or str
     differentiable : bool
     results : int or None
@@ -450,6 +454,8 @@ def operator(
     >>> doubled([[1, 2], [3]])
     LoDTensor(2 sequences of lengths 1..2, int64: [[2, 4], [6]])
     """
+    if function is not None:
+        raise TypeError("operator: has no roles; write @operator(x=Nested), with the role of each tensor")
     if isinstance(lod_rule, str) and lod_rule.partition("(")[0].strip() in RULES:
         raise TypeError(
             f"operator: lod_rule: is the text {lod_rule!r}; the rule itself is needed, without quotation marks"
@@ -460,6 +466,8 @@ def operator(
     rows = (rowwise,) if isinstance(rowwise, str) else rowwise
 
     def register(function: Any) -> Op:
+        if not isinstance(function, FunctionType):
+            raise TypeError(f"operator: is used on {described(function)}; a function that Python defines is needed")
         made = kind(function, named, lod_rule, differentiable, writes, results, on_arrays, rows)
         own = not str(function.__module__).startswith("lodcore.")  # which return what their LoD rules say
         if not own:

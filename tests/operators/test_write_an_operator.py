@@ -413,6 +413,12 @@ def test_declarations_that_are_wrong():
         with pytest.raises(TypeError, match=f"elementwise_operator: f: has {count} parameters; 1 to 3 operands"):
             elementwise_operator(lambda_named("f", declared))
 
+    with pytest.raises(TypeError, match=r"^operator: has no roles; write @operator\(x=Nested\)"):
+        operator(lambda x: x)
+    with pytest.raises(TypeError, match=r"^operator: is used on <built-in function len>; a function that Python"):
+        operator(x=Nested)(len)
+    with pytest.raises(TypeError, match=r"^elementwise_operator: is used on <built-in function len>; a function"):
+        elementwise_operator(len)
     with pytest.raises(TypeError, match="operator: x: is 5; a Role is needed, such as Nested"):
         operator(x=5)(lambda_named("f", lambda x: x))
     made = operator(x=Nested)(lambda_named("f", lambda x: x.values[:1]))

@@ -68,7 +68,7 @@ ATTRIBUTES = {
     "describe": ("lodcore.sequence_median(x); and x.mean(axis=1), x.std(axis=1), x.lengths", "pandas"),
     "detach": ("lodcore.stop_gradient(x)", "torch"),
     "diff": (
-        "np.diff(x, axis=1); x - lodcore.sequence_shift(x) keeps the lengths, with 0 before each sequence",
+        "np.diff(x, axis=1); x - lodcore.sequence_shift(x) keeps the lengths",
         "pandas",
     ),
     "dim": ("x.ndim", "torch"),

@@ -12,6 +12,7 @@ from lodcore import kernels
 from lodcore.graph.gradients.lowered_gradients import LoweredGradients
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.passes import Kept, Packed
+from lodcore.graph.loops.traced import Value
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import Neighbours, add_up, pair_product, side_by_side, split_rows
 
@@ -67,7 +68,7 @@ class OuterGradients:
 
     def __init__(self, body: Lowered, back: LoweredGradients, slices: Sequence[Slices]) -> None:
         self._dtype, self._following = body.dtype, body.following
-        self._lines = list(back.lines.items())
+        self._sums = _sums_of(back)
         met = {*[pair.matrix for pair in back.pairs], *back.lines}
         some = [one for one in slices if not met.isdisjoint(one.keys)]
         self._slices = [one._replace(covers=one.covers and met.issuperset(one.keys)) for one in some]
@@ -93,12 +94,14 @@ class OuterGradients:
             parts = split_rows(columns, given.n_rows * depth)
             tasks += [partial(_add_products, some, out, at if len(parts) > 1 else None) for at in parts]
             largest = max(largest, out.size)
-        lines = [(variable, arrays["d", d], np.empty(d.width, self._dtype)) for variable, d in self._lines]
-        tasks += [partial(add_up, rows, total) for _, rows, total in lines]
+        totals = [np.empty(d.width, self._dtype) for d, _ in self._sums]
+        tasks += [partial(add_up, arrays["d", d], total) for (d, _), total in zip(self._sums, totals, strict=True)]
         side_by_side(tasks, given.n_rows * largest)
-        for variable, _, total in lines:
-            made = total.reshape(given.outer[variable].shape)
-            found[variable] = found[variable] + made if variable in found else made
+        for (_, lines), total in zip(self._sums, totals, strict=True):
+            for variable, column, width in lines:
+                part = total if width == len(total) else total[column : column + width]
+                made = part.reshape(given.outer[variable].shape)
+                found[variable] = found[variable] + made if variable in found else made
         for one, whole in zip(self._slices, wholes, strict=True):
             for standing in one.keys:
                 d_part = found.pop(standing, None)
@@ -124,6 +127,21 @@ class OuterGradients:
                 boot = given.boots[left.detail]
                 found.append((boot, neighbours.sequences, rows, neighbours.firsts))
         return found
+
+
+def _sums_of(back: LoweredGradients) -> list[tuple[Value, list[tuple[Any, int, int]]]]:
+    """Return of which rows the sums are needed: for each outer object the first column, and their number."""
+    met: dict[Value, list[tuple[Any, int, int]]] = {}
+    for variable, d in back.lines.items():
+        whole, column = back.parts.get(d, (d, 0))
+        met.setdefault(whole, []).append((variable, column, d.width))
+    found = []
+    for whole, lines in met.items():
+        if 2 * sum([width for _, _, width in lines]) >= whole.width:  # one sum of all columns, which are not copied
+            found.append((whole, lines))
+        else:
+            found += [(back.lines[variable], [(variable, 0, width)]) for variable, _, width in lines]
+    return found
 
 
 def _add_products(products: list[tuple[Array, Any, Array, Any]], out: Array, at: slice | None) -> None:

@@ -144,8 +144,8 @@ class Groups:
 
         Raises
         ------
-        LoDError, ShapeError
-            If a column has another structure, or another number of entries.
+        LoDError, ShapeError, ValueError
+            If a column has another structure, or another number of entries, or the name of a key.
 
         Examples
         --------
@@ -157,6 +157,8 @@ class Groups:
         """
         made = Groups(self.columns, self.keys, self.per_group, self.masks, self.kept, self._lod)
         for name, given in columns.items():
+            if name in self.keys:
+                raise ValueError(f"Groups.with_columns: {name}: is a key of the groups; another name is needed")
             if isinstance(given, LoDTensor):
                 if (self.columns or self._lod is not None) and given.lod != self.lod:
                     raise LoDError(f"Groups.with_columns: {name}: has a different structure from the table")
@@ -215,6 +217,9 @@ class Groups:
         columns = other if isinstance(other, Mapping) else table_of_arrow(f"{where}: other", other)
         if name not in columns:
             raise KeyError(f"{where}: other: has no column {name!r}")
+        for key in columns:
+            if key != name and (key in self.columns or key in self.keys or key in self.per_group):
+                raise ValueError(f"{where}: other[{key!r}]: is a column of the groups, too; another name is needed")
         theirs = as_values(f"{where}: other[{name!r}]", columns[name])
         mine = np.asarray(self.keys[name])
         keys, found, places = match_keys(mine, theirs, "left")

@@ -281,6 +281,8 @@ def grouped_table(where: str, columns: Mapping[str, TableColumn], keys: Mapping[
 def names_of_keys(where: str, by: Any) -> list[Any]:
     """Return the names of the keys, each of which may be given once."""
     names = list(by) if isinstance(by, (list, tuple)) else [by]
+    if not names:
+        raise ValueError(f"{where}: by: is empty; the name of a column is needed, or None")
     for j, name in enumerate(names):
         if name in names[:j]:
             raise ValueError(f"{where}: by: names {name!r} twice")

@@ -10,7 +10,7 @@ import numpy as np
 
 from lodcore.base.dispatch import Symbol, recorder
 from lodcore.base.memory import flag
-from lodcore.base.naming import call_named
+from lodcore.base.naming import call_named, with_arguments
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.graph import Variable, tree_leaves, tree_map
 from lodcore.graph.fetching import unwritten
@@ -191,11 +191,15 @@ def run_over_sequences(
     outputs, lasts = map(loop.arrays_of, loop.results)
 
     def joined(array: Any) -> Any:
-        packed = tensor_array_pack(array, k, rank)
+        names = {"ta": "cell: output", "indices_map": "the input"}
+        packed = call_named(where, with_arguments, names, tensor_array_pack, array, k, rank)
         return sequence_reverse(packed, k) if is_reverse else packed
 
     def last(array: Any, boot: Any) -> Any:
-        return unwritten(boot) if array is None else last_of_steps(array, boot, rank)
+        if array is None:
+            return unwritten(boot)
+        names = {"element": "cell: next state: step"}
+        return call_named(where, with_arguments, names, last_of_steps, array, boot, rank)
 
     return tree_map(joined, outputs), tree_map(last, lasts, state)
 

@@ -74,6 +74,8 @@ def test_columns_are_added():
     assert list(more.with_columns(n=g["ts"])) == ["user", "ts", "page", "gap", "n"]
     with pytest.raises(LoDError, match=r"Groups.with_columns: x: has a different structure"):
         g.with_columns(x=lodcore.array([[1], [2], [3]]))
+    with pytest.raises(ValueError, match=r"^Groups.with_columns: k: is a key of the groups; another name is needed"):
+        Groups({"v": lodcore.array([[1], [2]])}, {"k": [1, 2]}).with_columns(k=[3, 4])
     with pytest.raises(ShapeError, match=r"Groups.with_columns: x: has 2 entries; there are 3 groups"):
         g.with_columns(x=[1, 2])
 
@@ -127,3 +129,18 @@ def test_arrow_table_with_masks_has_nulls_at_masked_rows():
         ArrowTable({"x": x}, {"x": mask[:2]})
     with pytest.raises(DTypeError, match=r"masks\['x'\]: has dtype int64; bools are needed"):
         ArrowTable({"x": x}, {"x": x})
+
+
+@pytest.mark.parametrize("name", ["v", "total", "l"])
+def test_a_joined_table_may_not_have_a_column_of_the_groups(name):
+    lod = lodcore.LoD.from_offsets([0, 1, 2], [0, 2, 3])
+    groups = Groups({"v": LoDTensor(np.arange(3), lod)}, {"k": [1, 2], "l": [5, 6]}, {"total": np.zeros(2)})
+    with pytest.raises(ValueError, match=rf"^Groups.join: other\['{name}'\]: is a column of the groups, too; another"):
+        groups.join({"k": [1, 2], name: [3, 4]})
+    assert groups.join({"k": [1, 2], "w": [3, 4]})["w"].tolist() == [3, 4]
+
+
+def test_an_empty_list_of_keys_is_refused():
+    pyarrow = pytest.importorskip("pyarrow")
+    with pytest.raises(ValueError, match=r"^lodcore.from_arrow: by: is empty; the name of a column is needed, or None"):
+        lodcore.from_arrow(pyarrow.table({"a": [1]}), by=[])

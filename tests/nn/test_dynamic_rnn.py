@@ -508,3 +508,22 @@ def test_first_states_may_have_any_order_of_bytes():
         loop.break_if(step >= 2)
         value.update(value * 2.0)
     assert (value.get() == state * 4.0).all()
+
+
+WRONG_ROWS = [
+    (lambda p, x, s: (x[0], s), "cell: output: has 2 elements at step 1; the input has 1"),
+    (lambda p, x, s: (x[:1], s), "cell: output: has 1 elements at step 0; the input has 2"),
+    (lambda p, x, s: (x, s[:1]), r"cell: next state: step 0: has shape \(1, 1\); 2 sequences are there"),
+]
+
+
+@pytest.mark.parametrize(("cell", "says"), WRONG_ROWS)
+def test_an_output_or_a_state_with_other_rows_is_refused(cell, says):
+    x = LoDTensor.from_lengths(np.ones((3, 2)), [1, 2])
+
+    def run(x):
+        return nn.dynamic_rnn(cell, None, x, np.zeros((2, 1)))
+
+    for call in (run, lambda x: lodcore.vjp(run, x)):
+        with pytest.raises(LoDError, match=f"^dynamic_rnn: {says}"):
+            call(x)

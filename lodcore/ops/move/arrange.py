@@ -9,6 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_size
+from lodcore.base.naming import with_arguments
 from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import dense_of, each_of, level_of
 from lodcore.operators.copies import add_back, row_ranges, sequence_numbers, spec_rows, sum_copies
@@ -133,7 +134,7 @@ def sequence_repeat(x: Any, repeats: Any, level: int = -1, *, saved: Saved = Non
     if isinstance(repeats, LoDTensor) and repeats.num_levels:
         check_equal(where, lod.prefix(k + 1), repeats.lod, "repeats")
         repeats = repeats.values
-    counts = each_of(f"{where}: repeats", repeats, count)
+    counts = with_arguments({"sequences": "elements"}, each_of, f"{where}: repeats", repeats, count)
     bounds = buffers.new_offsets(count + 1)
     bad = kernels.lod.offsets_from_lengths(counts, bounds)
     if bad >= 0:

@@ -248,9 +248,7 @@ def _check_sizes(where: str, sizes: Array, steps: Array) -> None:
     wrong = sizes != steps[1:] - steps[:-1]
     if wrong.any():
         t = int(np.argmax(wrong))
-        raise LoDError(
-            f"{where}: indices_map: has {steps[t + 1] - steps[t]} elements at step {t}; the array has {sizes[t]}"
-        )
+        raise LoDError(f"{where}: ta: has {sizes[t]} elements at step {t}; indices_map has {steps[t + 1] - steps[t]}")
 
 
 def _of_one_kind(where: str, elements: list[Array]) -> list[Array]:

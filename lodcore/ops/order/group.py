@@ -9,7 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol
-from lodcore.base.naming import named
+from lodcore.base.naming import named, with_arguments
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import choice_of, dense_of
 from lodcore.operators.copies import nested_operand
@@ -227,7 +227,11 @@ def explode(x: Any, *columns: Any, level: int = -1) -> tuple[Any, ...]:
     (array([1, 2, 3]), array(['a', 'a', 'c'], dtype='<U1'))
     """
     x = nested_operand("explode: x", x)
-    return rows(x), *(rows(sequence_expand_as(column, x, level)) for column in columns)
+    repeated = []
+    for j, column in enumerate(columns):
+        names = {"x": f"column {j}", "y": "x"}
+        repeated.append(rows(with_arguments(names, sequence_expand_as, column, x, level)))
+    return rows(x), *repeated
 
 
 @named

@@ -18,6 +18,7 @@ from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.index.index import take_nested
+from lodcore.ops.networks.states import refuse_unlike
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -243,4 +244,8 @@ def sort_by_key(x: Any, key: Any, descending: bool = False) -> Any:
         raise LoDError("sort_by_key: key: has no levels; those of x, or the first of them, are needed")
     if key.ndim != levels + 1:
         raise ShapeError(f"sort_by_key: key: has rows of {key.ndim - levels - 1} axes; one key per element is needed")
+    given = getattr(x, "num_levels", 0)
+    if levels > given:
+        raise LoDError(f"sort_by_key: key: has {levels} levels; x has {given}")
+    key = refuse_unlike(key, x, "sort_by_key", levels - 1, "key", "x")
     return take_nested(x, sequence_argsort(key, -1, descending))

@@ -233,5 +233,5 @@ def test_join_by_key_of_every_kind_with_sides_without_rows(how):
 def test_group_by_and_explode_name_the_column_that_does_not_fit():
     with pytest.raises(ShapeError, match="group_by: column 1: has 2 rows; there are 3 keys"):
         lodcore.group_by([1, 2, 3], [1, 2, 3], [1, 2])
-    with pytest.raises(LoDError, match="2 rows; level 0 of y has 3"):
+    with pytest.raises(LoDError, match="2 rows; level 0 of x has 3"):
         lodcore.explode([[1], [2], []], [1, 2])

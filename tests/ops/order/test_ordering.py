@@ -60,6 +60,30 @@ def test_sort_by_a_key():
         sort_by_key(x, np.ones(2))
 
 
+WRONG_KEYS = [
+    ([[1.0, 2.0, 3.0], [], [4.0]], [[2, 1], [], [1]], "key: sequence 0 of level 0 has length 2; that of x has 3"),
+    ([[1.0, 2.0], [3.0]], [[1], [2, 3]], "key: sequence 0 of level 0 has length 1; that of x has 2"),
+    ([[1.0, 2.0], [3.0]], [[2, 1, 3]], "key: has 1 sequences at level 0; x has 2"),
+    ([[[1], [2, 3], [9]], [[4]]], [[2, 1], [7]], "key: sequence 0 of level 0 has length 2; that of x has 3"),
+    ([[1, 2], [3]], [[[1], [2]], [[3]]], "key: has 2 levels; x has 1"),
+]
+
+
+@pytest.mark.parametrize(("x", "key", "says"), WRONG_KEYS)
+def test_a_key_of_other_sequences_is_refused(x, key, says):
+    x, key = lodcore.array(x), lodcore.array(key)
+
+    def in_a_program():
+        with lodcore.Program() as program:
+            xs, keys = (lodcore.data(name, (None,), v.dtype, v.num_levels) for name, v in (("x", x), ("key", key)))
+            made = sort_by_key(xs, keys)
+        return lodcore.Executor().run(program, {"x": x, "key": key}, [made])
+
+    for call in (lambda: sort_by_key(x, key), in_a_program):
+        with pytest.raises(lodcore.LoDError, match=f"^sort_by_key: {says}"):
+            call()
+
+
 @pytest.mark.twins
 @for_each("size", range(1, 27))
 @pytest.mark.parametrize("kind", ["S", "U"])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.arrow.objects import table_of_arrow
 from lodcore.ops import match_keys
@@ -32,7 +33,8 @@ class Groups:
     columns : dict of str to LoDTensor
         The columns, which share one LoD with a level per key.
     keys : dict of str to ndarray
-        The keys, coarse first, with one entry per sequence of their level.
+        The keys, coarse first, with one entry per sequence of their level; those beyond the last level have one per
+        sequence of it.
     per_group : dict of str to ndarray, optional
         Arrays with one entry per outermost group.
     masks : dict of str to LoDTensor of bools, optional
@@ -41,6 +43,12 @@ class Groups:
         What dtypes do not say: time zones, categories, and digits of decimals, for `to_pandas` and `to_polars`.
     lod : LoD, optional
         The structure of the groups; by default that of the columns.
+
+    Raises
+    ------
+    DTypeError, LoDError, ValueError
+        If a column is no LoDTensor or has another structure, keys or other arrays another number of entries, or two
+        have the same name.
 
     Examples
     --------
@@ -71,6 +79,29 @@ class Groups:
         self.masks: dict[str, Any] = dict(masks or {})
         self.kept: dict[str, tuple[Any, ...]] = dict(kept or {})
         self._lod = lod
+        self._check()
+
+    def _check(self) -> None:
+        """Raise if columns have other structures, keys or arrays another number of entries, or names occur twice."""
+        for name, x in self.columns.items():
+            if not isinstance(x, LoDTensor):
+                raise DTypeError(f"Groups: columns[{name!r}]: is {type(x).__name__}; a LoDTensor is needed")
+        lod = self.lod if self.columns or self._lod is not None else None
+        for name, x in self.columns.items():
+            if x.lod is not lod and (x.num_levels < lod.num_levels or x.lod.prefix(lod.num_levels) != lod):
+                raise LoDError(
+                    f"Groups: columns[{name!r}]: has a different structure from {next(iter(self.columns))!r}"
+                )
+        twice = [name for name in self.keys if name in self.columns or name in self.per_group]
+        twice += [name for name in self.per_group if name in self.columns]
+        if twice:
+            raise ValueError(f"Groups: {twice[0]!r}: is the name of two columns")
+        for what, given in (("keys", self.keys), ("per_group", self.per_group)):
+            for level, (name, entries) in enumerate(given.items()):
+                at = 0 if what == "per_group" or lod is None else min(level, lod.num_levels - 1)
+                needed = len(entries) if lod is None else lod.num_sequences(at)
+                if len(entries) != needed:
+                    raise LoDError(f"Groups: {what}[{name!r}]: has {len(entries)} entries; there are {needed} groups")
 
     @property
     def lod(self) -> Any:
@@ -106,9 +137,9 @@ class Groups:
             raise KeyError(f"Groups: {key!r} is none of {', '.join(map(repr, self))}")
         if isinstance(key, LoDTensor):
             return self._with_rows(key)
-        if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
-            raise DTypeError(f"Groups: is indexed by {key!r}; a name, a slice, a mask or an array of numbers is needed")
-        return self._with_groups(key if isinstance(key, slice) else np.asarray(key))
+        if not isinstance(key, slice):
+            key = _index_of(key)
+        return self._with_groups(key)
 
     def _with_rows(self, mask: LoDTensor) -> Groups:
         """Keep the rows of each group that a mask chooses."""
@@ -124,9 +155,9 @@ class Groups:
         columns, masks, per_group = (
             {name: x[index] for name, x in part.items()} for part in (self.columns, self.masks, self.per_group)
         )
-        keys = {}
+        keys, last = {}, self.lod.num_levels - 1
         for level, (name, entries) in enumerate(self.keys.items()):
-            above: Any = lod_body.slice_levels(self.lod, 0, level) if level else None
+            above: Any = lod_body.slice_levels(self.lod, 0, at) if (at := min(level, last)) else None
             keys[name] = np.asarray(entries)[index] if above is None else LoDTensor(entries, above)[index].values
         rows: Any = LoDTensor(np.empty(self.lod.num_rows, np.bool_), self.lod)[index]
         return Groups(columns, keys, per_group, masks, self.kept, rows.lod)
@@ -241,3 +272,16 @@ class Groups:
         names = ", ".join(map(repr, self.columns)) + ("; " if self.per_group else "")
         by = ", ".join(map(repr, self.keys))
         return f"Groups({len(self)} groups of {rows} rows by {by}: {names}{', '.join(map(repr, self.per_group))})"
+
+
+def _index_of(key: Any) -> Array:
+    """Return a mask, or numbers, of groups as a vector."""
+    try:
+        index = np.asarray(None if isinstance(key, tuple) else key)
+    except ValueError:  # lists of different lengths
+        index = np.asarray(None)
+    if index.ndim != 1 or (index.dtype.kind not in "biu" and index.size):
+        raise DTypeError(
+            f"Groups: is indexed by {described(key)}; a name, a slice, a mask or an array of numbers is needed"
+        )
+    return index if index.size else index.astype(np.int64)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from numbers import Number
 from types import FunctionType
 from typing import Any
 
@@ -26,6 +27,7 @@ from lodcore.numpy_api.shapes import nonzero, ptp, repeat, reshape, squeeze, swa
 from lodcore.numpy_api.sorting import argsort, cumprod
 from lodcore.ops.move.lod_data import structure_of
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import is_moment
 from lodcore.tensors.rank_table import IndicesMap
 
 __all__ = ["FUNCTIONS", "MethodBodies", "attach"]
@@ -54,7 +56,8 @@ def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable
 
 
 def _is_operand(x: Any) -> bool:
-    return isinstance(x, (int, float, complex, str, bytes, list, tuple, Symbol)) or hasattr(x, "__array__")
+    known = isinstance(x, (Number, str, bytes, list, tuple, Symbol)) or hasattr(x, "__array__")
+    return known or is_moment(x)
 
 
 def _binary(ufunc: np.ufunc, reflected: bool = False) -> Callable[[Any, Any], Any]:

@@ -108,13 +108,13 @@ def _as_floats(name: str, a: Any) -> Any:
 @on_dense(np.median)
 def median(a: Any, axis: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Compute medians."""
-    return _quantile("median", "quantile", _as_floats("median", a), np.asarray(0.5), axis, "linear", keepdims)
+    return _quantile("median", "median", _as_floats("median", a), np.asarray(0.5), axis, "linear", keepdims)
 
 
 @on_dense(np.nanmedian)
 def nanmedian(a: Any, axis: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Compute medians of the values that are not nan."""
-    return _quantile("nanmedian", "nanquantile", _as_floats("nanmedian", a), np.asarray(0.5), axis, "linear", keepdims)
+    return _quantile("nanmedian", "nanmedian", _as_floats("nanmedian", a), np.asarray(0.5), axis, "linear", keepdims)
 
 
 @on_dense(np.average)
@@ -225,7 +225,10 @@ def _joined_to(x: Any, given: Any, axis: int) -> Any:
     if given is np._NoValue:
         return None
     part = dense_of("diff", given)
-    return part if part.ndim else ops.add(ops.mul(at_axis(x, axis, slice(0, 1)), 0), part)
+    if part.ndim:
+        return part
+    ones = ops.sum(at_axis(x, axis, slice(0, 0)), axis, keepdims=True)  # of the shape, also if x has length 0 there
+    return ops.add(ops.full_like(ones, 0, x.dtype), part)
 
 
 @on_dense(np.ediff1d)

@@ -372,7 +372,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None, *, lev
     if axis is None:
         raise TypeError("numpy.cumsum: axis: is None; an axis is needed, np.cumsum(x.values) adds up all rows")
     levels, at = getattr(x, "num_levels", 0), axis_of("cumsum", axis, x.ndim)
-    if at > levels:
+    if at > levels or x.dtype.kind == "m":
         return accumulate(np.add, x, axis, dtype)
     x = x if dtype is None else ops.cast(x, dtype)
     return in_dtype(along(x, at, ops.sequence_cumsum), dtype)
@@ -393,7 +393,11 @@ def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: N
         x, dtype = ops.cast(x, dtype), dtype_of_accumulate(where, ufunc, x.dtype, dtype)
 
     def accumulated(x: Any) -> Any:
-        return ops.sequence_cumsum(x) if ufunc is np.add and x.dtype.kind != "b" else ops.sequence_accumulate(x, ufunc)
+        return (
+            ops.sequence_cumsum(x)
+            if ufunc is np.add and x.dtype.kind not in "bm"
+            else ops.sequence_accumulate(x, ufunc)
+        )
 
     return in_dtype(along(x, at, accumulated), dtype)
 

@@ -22,7 +22,7 @@ from lodcore.tensors.from_lists import as_nested, as_nested_index, exactly
 from lodcore.tensors.kinds import is_foreign, plain_of
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import as_array, error_of_objects, refuse_conversion
+from lodcore.tensors.nested import as_array, error_of_objects, is_moment, refuse_conversion
 from lodcore.tensors.tensor import Spec, is_holder
 
 __all__ = [
@@ -213,7 +213,7 @@ def operand_of(where: str, given: Any) -> Any:
         if is_foreign(type(given)):
             return plain_of(where, given)
         refuse_none(where, given)
-        if not hasattr(given, "__array__") and not isinstance(given, Sequence):
+        if not hasattr(given, "__array__") and not isinstance(given, Sequence) and not is_moment(given):
             refuse_conversion(where, given)
             raise DTypeError(f"{where}: is {with_article(type(given).__name__)}; a LoDTensor or an array is needed")
     made = as_array(where, given)

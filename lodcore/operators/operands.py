@@ -13,7 +13,7 @@ from lodcore.operators.arguments import WEAK, dense_of
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import error_of_objects
+from lodcore.tensors.nested import error_of_objects, with_dates
 from lodcore.tensors.tensor import Spec, Tensor, is_holder
 
 __all__ = [
@@ -166,6 +166,7 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
         given = np.asarray(value)
     except ValueError:
         raise ShapeError(f"{where}: is a list of uneven lists; use lodcore.array for sequences") from None
+    given = with_dates(where, given)
     if given.dtype == dtype:
         return given
     exact = dtype.kind in "biu" and given.dtype.kind in "biuf"

@@ -347,9 +347,22 @@ def as_array(where: str, given: Any) -> Array:
         raise ShapeError(
             f"{where}: is nested unevenly; each axis of a dense array has one length; lodcore.array makes sequences"
         ) from None
+    made = with_dates(where, made)
     if made.dtype.hasobject and not made.ndim and not isinstance(given, (int, np.ndarray, type(None))):
         raise DTypeError(f"{where}: is {with_article(type(given).__name__)}; a LoDTensor or an array is needed")
     return made
+
+
+def with_dates(where: str, made: Array) -> Array:
+    """Convert an array of dates, times or durations of the standard library; return any other one unchanged."""
+    if not made.dtype.hasobject or made.dtype.names is not None or not made.size or not is_moment(made.flat[0]):
+        return made
+    return _dates(where, made.ravel().tolist()).reshape(made.shape)
+
+
+def is_moment(x: Any) -> bool:
+    """Return whether this is a date, a time or a duration of the standard library."""
+    return isinstance(x, (datetime.date, datetime.timedelta))
 
 
 def refuse_conversion(where: str, given: Any) -> None:

@@ -13,7 +13,7 @@ from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.nested import as_array, as_values
+from lodcore.tensors.nested import as_array, as_values, with_dates
 
 __all__ = [
     "NO_FILL",
@@ -76,6 +76,9 @@ def hold(where: str, given: Any, row: Array) -> None:
         made = np.asarray(given)
     except ValueError:
         raise ShapeError(f"{where}: is nested unevenly; a number or a row is needed") from None
+    if made.dtype.hasobject:
+        made = with_dates(where, made)
+        given = given if made.dtype.hasobject else made
     fits = zip(made.shape[::-1], row.shape[::-1], strict=False)
     if made.ndim > row.ndim or any(size not in (1, wide) for size, wide in fits):
         raise ShapeError(f"{where}: has shape {made.shape}; a number or a row of shape {row.shape[1:]} is needed")

@@ -144,3 +144,36 @@ def test_an_empty_list_of_keys_is_refused():
     pyarrow = pytest.importorskip("pyarrow")
     with pytest.raises(ValueError, match=r"^lodcore.from_arrow: by: is empty; the name of a column is needed, or None"):
         lodcore.from_arrow(pyarrow.table({"a": [1]}), by=[])
+
+
+A, B = lodcore.array([[1], [2, 3]]), lodcore.array([[1, 2], [3]])
+WRONG_GROUPS = [
+    (({"x": A, "y": B}, {"k": [7, 8]}), LoDError, r"columns\['y'\]: has a different structure from 'x'"),
+    (({"x": A}, {"k": [7, 8, 9]}), LoDError, r"keys\['k'\]: has 3 entries; there are 2 groups"),
+    (({"x": A}, {"k": [7, 8]}, {"z": [1, 2, 3]}), LoDError, r"per_group\['z'\]: has 3 entries; there are 2 groups"),
+    (({"x": A}, {"x": [7, 8]}), ValueError, "'x': is the name of two columns"),
+    (({"x": A}, {"k": [7, 8]}, {"x": [1, 2]}), ValueError, "'x': is the name of two columns"),
+    (({"x": A}, {"k": [7, 8]}, {"k": [1, 2]}), ValueError, "'k': is the name of two columns"),
+    (({"x": [[1], [2]]}, {"k": [7, 8]}), DTypeError, r"columns\['x'\]: is list; a LoDTensor is needed"),
+]
+
+
+@pytest.mark.parametrize(("given", "error", "says"), WRONG_GROUPS)
+def test_parts_that_do_not_belong_together_are_refused(given, error, says):
+    with pytest.raises(error, match=f"^Groups: {says}"):
+        Groups(*given)
+
+
+@pytest.mark.parametrize("key", [0, np.int64(1), (slice(None), slice(1)), ["x"], [0.5], [[True], [True, False]], None])
+def test_an_index_that_chooses_no_groups_is_refused(key):
+    with pytest.raises(DTypeError, match=r"^Groups: is indexed by .*; a name, a slice, a mask or an array of numbers"):
+        Groups({"x": A}, {"k": [7, 8]})[key]
+
+
+def test_groups_with_more_keys_than_levels_are_chosen():
+    groups = Groups({"x": A}, {"k": np.array([7, 8]), "l": np.array([5.0, 6.0])})
+    assert groups[1:]["l"].tolist() == groups[[False, True]]["l"].tolist() == [6.0]
+    assert len(groups[[]]) == 0
+    deep = LoDTensor(np.arange(3), lodcore.LoD.from_offsets([0, 1, 2], [0, 2, 3]))
+    of_two = Groups({"x": deep}, {"k": [7, 8], "l": [1, 2], "m": [3, 4]})
+    assert of_two[1:]["m"].tolist() == [4]

@@ -39,11 +39,16 @@ def _partitioned(name: str, dtype: np.dtype[Any] | None) -> Any:
 # -- quantiles ---------------------------------------------------------------------------------------------------------
 
 
-def _quantile_rule(function: Any, skip_nan: bool) -> NumpyRule:
-    """Return the rule of a quantile over axes; `q` is a number, or a tuple of them."""
-    where = f"numpy.{function.__name__}"
+def _quantile_rule(function: Any, skip_nan: bool, median: Any = None) -> NumpyRule:
+    """Return the rule of a quantile over axes; `q` is a number, or a tuple of them.
+
+    `median`, for which q is 0.5, computes it otherwise: beside infinity the quantile is nan.
+    """
+    where = f"numpy.{(median or function).__name__}"
 
     def compute(x: Array, q: Any, axis: tuple[int, ...], method: str, keepdims: bool) -> Any:
+        if median is not None:
+            return median(x, axis=axis, keepdims=keepdims)
         return function(x, q, axis=axis, method=method, keepdims=keepdims)
 
     def spec(x: Spec, q: Any, axis: tuple[int, ...], method: str, keepdims: bool) -> Spec:
@@ -54,7 +59,7 @@ def _quantile_rule(function: Any, skip_nan: bool) -> NumpyRule:
         if not skip_nan and any(x.shape[one] == 0 for one in axis):
             raise ShapeError(f"{where}: a: has shape {x.shape}; there are no values along axis {axis}")
         kept = [1 if j in axis else size for j, size in enumerate(x.shape) if keepdims or j not in axis]
-        dtype = np.asarray(function(np.ones(2, x.dtype), q, method=method)).dtype
+        dtype = np.asarray(compute(np.ones(2, x.dtype), q, (0,), method, False)).dtype
         return Spec((*([len(q)] if isinstance(q, tuple) else []), *kept), dtype)
 
     def vjp(given: RuleInputs, x: Array, q: Any, axis: tuple[int, ...], method: str, keepdims: bool) -> Array:
@@ -165,6 +170,8 @@ RULES = {
     ),
     "quantile": _quantile_rule(np.quantile, False),
     "nanquantile": _quantile_rule(np.nanquantile, True),
+    "median": _quantile_rule(np.quantile, False, np.median),
+    "nanmedian": _quantile_rule(np.nanquantile, True, np.nanmedian),
     "cumsum": NumpyRule(np.cumsum, _accumulated(np.cumsum), _vjp_sums),
     "cumprod": NumpyRule(np.cumprod, _accumulated(np.cumprod), _vjp_products),
     "maximum.accumulate": _extremes(np.maximum),

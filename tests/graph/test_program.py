@@ -65,7 +65,8 @@ def test_str_of_a_program_lists_its_operators():
         "    sequence_pool = sequence_pool(x=tanh, pool_type='mean', pad_value=0.0, level=-1)  # float64 (., 2)",
         "    matmul = matmul(x=sequence_pool, y=w)  # float64 (., 3)",
         "    add = add(x=matmul, y=b)  # float64 (., 3)",
-        "    cross_entropy = cross_entropy(logits=add, labels=labels, label_smoothing=0.0)  # float64 (.,)",
+        "    cross_entropy = cross_entropy(logits=add, labels=labels, label_smoothing=0.0, ignore_index=None)"
+        "  # float64 (.,)",
         "    reduce_values@GRAD = ones(reduce_values)",
         "    cross_entropy@GRAD += reduce_values_grad(cross_entropy, reduce_values@GRAD)",
         "    add@GRAD += cross_entropy_grad(add, labels, cross_entropy@GRAD)",

@@ -497,7 +497,11 @@ ARRAYS = [
     ("steps.pack(0, inner_map)", LoDError, "indices_map.*steps|indices_map.*elements"),
     ("inner_steps.pack(1, inner_map)", LoDError, "level.*1.*0"),
     ("inner_steps.pack(-1, inner_map)", LoDError, "level.*-1.*0"),
-    ("steps.pack(0, TensorArray.unpack([[1, 2, 3], [4, 5, 6]], 0)[1])", LoDError, "indices_map.*step 2"),
+    (
+        "steps.pack(0, TensorArray.unpack([[1, 2, 3], [4, 5, 6]], 0)[1])",
+        LoDError,
+        "ta: has 1 elements at step 2; indices_map has 2",
+    ),
     ("steps.pack(0, TensorArray.unpack([[1]], 0)[1])", LoDError, "indices_map.*1 steps.*3"),
     ("with_hole.pack(0, steps_map)", IndexError, "index.*0.*hole.*2"),
     (

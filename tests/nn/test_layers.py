@@ -1,5 +1,7 @@
 """Linear, embedding, layer norm and loss: against NumPy, their gradients, and in Programs and loops."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -280,6 +282,28 @@ def test_smoothed_labels_are_those_of_pytorch():
         [0.009266072093346511, 0.013595927708152676, -0.02286199980149909],
     ]
     np.testing.assert_allclose(pullback(np.ones(2))[0], wanted, rtol=1e-9)
+
+
+def test_rows_with_the_ignored_label_have_no_loss_and_no_gradient():
+    logits = np.array([[0.5, -1.0, 2.0], [np.nan, np.inf, 0.0], [3.0, 0.0, -1.5], [1.0, 2.0, 3.0]])
+    for smoothing in (0.0, 0.1):
+        for dtype in (np.int64, np.int8):
+            labels, chosen = np.array([2, -100, 0, -100], dtype), [0, 2]
+            for skipped in (labels, np.where(labels < 0, 1, labels)):
+                ignored = -100 if skipped is labels else 1
+                loss = functools.partial(
+                    nn.cross_entropy, labels=skipped, label_smoothing=smoothing, ignore_index=ignored
+                )
+                losses, pullback = vjp(loss, logits)
+                alone = functools.partial(nn.cross_entropy, labels=skipped[chosen], label_smoothing=smoothing)
+                others, back = vjp(alone, logits[chosen])
+                np.testing.assert_array_equal(losses[chosen], others)
+                np.testing.assert_array_equal(losses[[1, 3]], 0)
+                found = pullback(np.ones(4))[0]
+                np.testing.assert_array_equal(found[chosen], back(np.ones(2))[0])
+                np.testing.assert_array_equal(found[[1, 3]], 0)
+    every = LoDTensor.from_lengths(np.full(3, -1), [2, 1])
+    assert nn.cross_entropy(np.ones((3, 2)), every, ignore_index=-1).tolist() == [[0.0, 0.0], [0.0]]
 
 
 def test_linear_refuses_a_weight_of_another_shape():

@@ -192,15 +192,16 @@ def labelled(draw, dtypes, make):
     if draw(st.booleans()):
         lod = logits.lod if isinstance(logits, LoDTensor) else LoD.from_lengths([len(values)])
         labels = LoDTensor(labels, lod)
-    return call(logits, labels, *draw(sampled_from([(), (0.0,), (0.25,), (1,)])))
+    return call(logits, labels, *draw(sampled_from([(), (0.0,), (0.25,), (1,), (0.0, 0), (0.25, -100), (0.5, 1)])))
 
 
 def expected_loss(arguments):
     logits, labels = arguments["logits"], arguments["labels"]
     rows = sequences(logits.tolist(), logits.num_levels) if isinstance(logits, LoDTensor) else logits.tolist()
     numbers = (labels.values if isinstance(labels, LoDTensor) else labels).ravel().tolist()
-    spread = arguments["label_smoothing"]
-    losses = [cross_entropy(row, label, spread) for row, label in zip(rows, numbers, strict=True)]
+    spread, ignored = arguments["label_smoothing"], arguments["ignore_index"]
+    pairs = zip(rows, numbers, strict=True)
+    losses = [0.0 if label == ignored else cross_entropy(row, label, spread) for row, label in pairs]
     given = next((x for x in (logits, labels) if isinstance(x, LoDTensor)), None)
     return losses if given is None else each_at_level(losses, given.tolist(), given.num_levels)
 
@@ -240,6 +241,10 @@ SAMPLES["cross_entropy"] = Samples(
         ),
         ("cross_entropy(wide, [[0, 1], [1, 0, 1]])", ShapeError, "labels.*uneven"),
         ("cross_entropy(dense, [0, 1, 2], 1.5)", ValueError, "label_smoothing: is 1.5; 0 .. 1 is valid"),
+        ("cross_entropy(dense, [0, -100, 4], ignore_index=-100)", IndexError, "labels: is 4 at row 2.*4 classes"),
+        ("cross_entropy(dense, [0, -1, -100], ignore_index=-100)", IndexError, "labels: is -1 at row 1"),
+        ("cross_entropy(dense, [0, 1, 2], ignore_index=1.0)", DTypeError, "ignore_index: is 1.0; an integer"),
+        ("cross_entropy(np.zeros((1, 0)), [-1], ignore_index=-1)", IndexError, "at row 0; there are 0 classes"),
         ("cross_entropy(dense, [0, 1, 2], label_smoothing='a')", DTypeError, "label_smoothing: is 'a'"),
         ("cross_entropy(np.zeros((1, 0)), [0])", IndexError, "labels: is 0 at row 0.*0 classes"),
     ],

@@ -12,7 +12,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.buffers import is_plain
 from lodcore.base.caller import named_caller
-from lodcore.base.memory import unharmed
+from lodcore.base.memory import integer, unharmed
 from lodcore.base.recycling import Recycled, computed
 from lodcore.base.threads import get_num_threads, in_parts, over_sequences, parts
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -249,7 +249,9 @@ def _softmax_back(d: Any, out: Any, axis: int) -> Any:
 
 
 @operator(logits=Dense, labels=Index)
-def cross_entropy(logits: Any, labels: Any, label_smoothing: float = 0.0, *, saved: Saved = None) -> Any:
+def cross_entropy(
+    logits: Any, labels: Any, label_smoothing: float = 0.0, ignore_index: int | None = None, *, saved: Saved = None
+) -> Any:
     """Compute the loss of each row: log(sum(exp(logits))) - logits[label].
 
     Parameters
@@ -259,6 +261,10 @@ def cross_entropy(logits: Any, labels: Any, label_smoothing: float = 0.0, *, sav
     label_smoothing : float
         The part of the target probability, 0 .. 1, that is distributed evenly over all classes; the label gets the
         rest.
+    ignore_index : int, optional
+        The label of rows that do not count, such as -100, which `lodcore.batching.attention_inputs` gives to tokens
+        without a target: their loss is 0, and no gradient goes to their logits. The mean of the others is the sum of
+        all losses divided by the number of other labels.
 
     Returns
     -------
@@ -281,6 +287,8 @@ def cross_entropy(logits: Any, labels: Any, label_smoothing: float = 0.0, *, sav
     array([0.69314718, 0.        ])
     >>> lodcore.ops.cross_entropy([[0.0, 0.0], [1000.0, 0.0]], [0, 0], label_smoothing=0.1)
     array([ 0.69314718, 50.        ])
+    >>> lodcore.ops.cross_entropy([[0.0, 0.0], [1000.0, 0.0]], [0, -100], ignore_index=-100)
+    array([0.69314718, 0.        ])
     >>> scores = lodcore.LoDTensor.from_lengths([[0.0, 0.0], [1000.0, 0.0], [0.0, 0.0]], [2, 0, 1])
     >>> lodcore.ops.cross_entropy(scores, [0, 0, 1])
     LoDTensor(3 sequences of lengths 0..2, float64: [[0.693147, 0.], [], [0.693147]])
@@ -293,14 +301,16 @@ def cross_entropy(logits: Any, labels: Any, label_smoothing: float = 0.0, *, sav
     _check_real(scores.dtype)
     if scores.ndim != 2:
         raise ShapeError(f"cross_entropy: logits: have shape {scores.shape}, {scores.dtype}; (n, classes) is needed")
-    classes = _labels(labels, *scores.shape)
+    classes, ignored = _labels(labels, *scores.shape, _ignored(ignore_index))
     scores = np.ascontiguousarray(scores, float_of("cross_entropy", scores.dtype))
     if not spread and scores.dtype.char in "fd":
         losses, shifted = _label_losses(scores, classes)
     else:
         losses, shifted = _smooth_losses(scores, classes, spread)
+    if ignored is not None:
+        losses[ignored] = 0
     if saved is not None:
-        saved.update(shifted=shifted, classes=classes)
+        saved.update(shifted=shifted, classes=classes, ignored=ignored)
     return losses
 
 
@@ -381,35 +391,47 @@ def _row_bounds(x: Array) -> Array:
     return np.arange(0, x.size + 1, max(x.shape[1], 1), dtype=np.int64)
 
 
-def _labels(labels: Any, count: int, num_classes: int) -> Array:
-    """Return a private copy of the labels, one per row, checked."""
+def _ignored(label: Any) -> int | None:
+    """Return the checked label of rows that do not count."""
+    return None if label is None else integer("cross_entropy: ignore_index", label)
+
+
+def _labels(labels: Any, count: int, num_classes: int, ignore: int | None) -> tuple[Array, Array | None]:
+    """Return a private copy of the labels, one per row, checked, and the rows that do not count, or None."""
     given = dense_of("cross_entropy: labels", labels, True)
     if given.size == 0 and count == 0:
-        return np.empty(0, np.int64)
+        return np.empty(0, np.int64), None
     if given.dtype.kind not in "iu":
         raise DTypeError(f"cross_entropy: labels: have dtype {given.dtype}; integers are needed")
     if given.shape not in ((count,), (count, 1)):
         raise ShapeError(f"cross_entropy: labels: have shape {given.shape}; there are {count} rows of logits")
     held: Array = np.array(given, order="C").reshape(count)
     numbers = held.astype(np.int64, copy=False)
+    ignored = None
+    if ignore is not None:
+        ignored = (held == ignore).nonzero()[0]
+        numbers[ignored] = 0  # a class that there is
     row = kernels.embedding.check_index(numbers, num_classes)
     if row >= 0:
         raise IndexError(f"cross_entropy: labels: is {held[row]} at row {row}; there are {num_classes} classes")
-    return numbers
+    return numbers, ignored
 
 
 @cross_entropy.define_infer
-def _(logits: Spec, labels: Any, label_smoothing: float) -> Spec:
+def _(logits: Spec, labels: Any, label_smoothing: float, ignore_index: int | None) -> Spec:
+    _ignored(ignore_index)
     number_of("cross_entropy: label_smoothing", label_smoothing, 0, 1)
     _check_real(logits.dtype)
     return Spec(logits.shape[:1], float_of("cross_entropy", logits.dtype))
 
 
 @cross_entropy.define_vjp
-def _(d: Array, shifted: Array, classes: Array, label_smoothing: float) -> tuple[Array, None]:
+def _(d: Array, shifted: Array, classes: Array, ignored: Array | None, label_smoothing: float) -> tuple[Array, None]:
     spread = float(label_smoothing)
     d_logits = _spread(d, shifted)
     d_logits[np.arange(len(classes)), classes] -= d if not spread else (1 - spread) * d
     if spread:
         d_logits -= (spread / shifted.shape[1] * d)[:, None]
+    if ignored is not None:
+        d_logits[ignored] = 0
     return d_logits, None

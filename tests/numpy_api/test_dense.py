@@ -688,3 +688,30 @@ def test_real_if_close_keeps_imaginary_parts_that_are_not_small():
         assert found.dtype == wanted.dtype
         np.testing.assert_array_equal(found, wanted)
         np.testing.assert_array_equal(back(np.ones_like(wanted))[0], np.ones(4, complex))
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_medians_beside_infinity_are_those_of_numpy(name):
+    function = getattr(np, name)
+    for values in ([-1.5, 1.0, np.inf], [-np.inf, -1.0, 1.0, np.inf], [np.inf], [1.0, np.inf], [-np.inf, 0.0, np.inf]):
+        x = np.array(values)
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(lodcore.vjp(function, x)[0], function(x))
+            rows = np.stack([x, x[::-1]])
+            found, pullback = lodcore.vjp(lambda x: function(x, axis=1, keepdims=True), rows)
+            np.testing.assert_array_equal(found, function(rows, axis=1, keepdims=True))
+        np.testing.assert_array_equal(pullback(np.ones((2, 1)))[0].sum(1), [1, 1])
+
+
+@pytest.mark.parametrize("ends", [{"prepend": 1.0, "append": 7.0}, {"prepend": np.array(2.0)}, {"append": 0, "n": 2}])
+@pytest.mark.parametrize(
+    "values", [[], [np.inf, 1.0, 2.0], [np.nan], [[1.0, 2.0]], np.ones((2, 0)), np.ones((0, 2)), [3]]
+)
+def test_differences_with_numbers_at_the_ends_are_those_of_numpy(values, ends):
+    x = np.asarray(values)
+    with lodcore.Program() as program:
+        found = np.diff(lodcore.data("x", (None,) * x.ndim, x.dtype), **ends)
+    with np.errstate(all="ignore"):
+        made, wanted = lodcore.Executor().run(program, {"x": x}, [found])[0], np.diff(x, **ends)
+    np.testing.assert_array_equal(made, wanted)
+    assert made.dtype == wanted.dtype

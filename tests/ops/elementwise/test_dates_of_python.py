@@ -1,0 +1,98 @@
+"""Dates, times and durations of the standard library as operands, values and fillings, as NumPy's own."""
+
+import datetime
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DTypeError, Executor, LoDTensor, Program, data
+from lodcore.testing import assert_equal
+
+DATES = LoDTensor.from_lengths(np.array(["2024-01-01", "2024-01-03", "NaT", "2024-01-07"], "M8[s]"), [2, 0, 1, 1])
+GAPS = LoDTensor.from_lengths(np.array([86400, 172800, "NaT", 5], "m8[s]"), [2, 0, 1, 1])
+DATE, DAY = datetime.datetime(2024, 1, 3), datetime.timedelta(days=1)
+ZONE = datetime.datetime(2024, 1, 3, tzinfo=datetime.timezone.utc)
+NUMPYS = {DATE: np.datetime64(DATE), DAY: np.timedelta64(DAY), DATE.date(): np.datetime64(DATE.date())}
+
+CALLS = {
+    "equal": (lambda x, y: x == y, DATES, DATE),
+    "equal to a date": (lambda x, y: x == y, DATES, DATE.date()),
+    "not equal": (lambda x, y: x != y, DATES, DATE),
+    "before": (lambda x, y: y < x, DATES, DATE),
+    "durations": (lambda x, y: x >= y, GAPS, DAY),
+    "sum": (lambda x, y: x + y, DATES, DAY),
+    "difference": (lambda x, y: x - y, DATES, DATE),
+    "reflected difference": (lambda x, y: y - x, DATES, DATE),
+    "ratio": (lambda x, y: x / y, GAPS, DAY),
+    "where": (lambda x, y: np.where(x < y, x, y), DATES, DATE),
+    "maximum": (np.maximum, DATES, DATE),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_operands(name):
+    call, x, y = CALLS[name]
+    wanted = call(x, NUMPYS[y])
+    assert_equal(call(x, y), wanted)
+    with Program() as program:
+        found = call(data("x", (None,), x.dtype, 1), y)
+    assert_equal(Executor().run(program, {"x": x}, [found])[0], wanted)
+
+
+def test_values_and_fillings():
+    numpys = NUMPYS[DATE]
+    assert_equal(DATES.to_padded(DATE), DATES.to_padded(numpys))
+    assert_equal(DATES.max(axis=1, empty=DATE), DATES.max(axis=1, empty=numpys))
+    assert_equal(DATES.pool("first", DATE), DATES.pool("first", numpys))
+    assert_equal(lodcore.sequence_shift(DATES, 1, DATE), lodcore.sequence_shift(DATES, 1, numpys))
+    assert_equal(DATES.per_sequence([DATE] * 4), DATES.per_sequence(np.array([numpys] * 4)))
+    one, other = DATES.copy(), DATES.copy()
+    one[0], other[0] = DATE, numpys
+    assert_equal(one, other)
+    one[0], other[0] = [DATE, DATE + DAY], [numpys, numpys + NUMPYS[DAY]]
+    assert_equal(one, other)
+    assert DATE in DATES
+    assert DATE + DAY not in DATES
+    assert DATES[DATES == DATE].tolist() == [[DATE], [], [], []]
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: DATES == ZONE, "^equal: y: value 0 is .*zones"),
+        (lambda: DATES.to_padded(ZONE), "LoDTensor.to_padded: fill_value: value 0 is .*zones"),
+        (lambda: DATES.to_padded(DATE + DAY / 7e10), "to_padded: fill_value: is .*; datetime64.s. cannot hold it"),
+        (lambda: DATES.per_sequence([DATE, DAY, DATE, DATE]), "per_sequence: v: value 1 is .* among dates"),
+        (lambda: datetime.time(1) == DATES, None),
+    ],
+)
+def test_times_with_a_zone_and_values_of_another_kind(call, says):
+    if says is None:
+        assert call() is False
+        return
+    with pytest.raises(DTypeError, match=says):
+        call()
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_cumulative_sums_of_durations(axis):
+    found = GAPS.cumsum(axis=axis)
+    assert_equal(found, np.add.accumulate(GAPS, axis=axis))
+    assert found.dtype == GAPS.dtype
+    if axis:
+        assert_equal(found.values, np.concatenate([np.cumsum(one) for one in GAPS.to_arrays()]))
+    else:
+        assert np.isnat(found.values).tolist() == [False, False, True, True]
+        assert found.values[1] == np.timedelta64(172800, "s")
+
+
+def test_numbers_of_the_standard_library_that_are_no_operands_are_refused():
+    import decimal
+    import fractions
+
+    x = lodcore.array([[1.0], [0.5]])
+    for number in (decimal.Decimal(1), fractions.Fraction(1, 2)):
+        with pytest.raises(DTypeError, match=rf"^equal: y: is a {type(number).__name__}; a LoDTensor or an array"):
+            x == number  # noqa: B015
+    assert (x == None) is False  # noqa: E711

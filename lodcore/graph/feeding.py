@@ -57,7 +57,8 @@ def _checked(where: str, spec: Spec, value: Any, cast: bool) -> Any:
         raise DTypeError(f"{where}: is {type(value).__name__}; the Program needs {spec.kind.__name__}")
     if found.num_levels != spec.num_levels:
         raise LoDError(f"{where}: has {found.num_levels} levels; the Program needs {spec.num_levels}")
-    if found.dtype != spec.dtype and cast and _may_cast(found, spec):
+    swapped = found.dtype != spec.dtype and found.dtype.newbyteorder("=") == spec.dtype.newbyteorder("=")
+    if swapped or (found.dtype != spec.dtype and cast and _may_cast(found, spec)):
         value = _cast(where, value, spec.dtype)
     elif found.dtype != spec.dtype:
         raise DTypeError(f"{where}: has dtype {found.dtype}; the Program needs {spec.dtype}")

@@ -186,7 +186,8 @@ def take(a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Any:
     if index.dtype.kind not in "iu" and index.shape != (0,):
         raise DTypeError(f"numpy.take: indices: have dtype {index.dtype}; integers are needed")
     if mode in ("wrap", "clip") and x.shape[at] is not None and not isinstance(index, Symbol):
-        index = np.take(np.arange(x.shape[at]), index, mode=mode)  # type: ignore[call-overload]
+        numbers = index.astype(np.int64) if index.shape == (0,) else index
+        index = np.take(np.arange(x.shape[at]), numbers, mode=mode)  # type: ignore[call-overload]
     elif mode != "raise":
         raise ValueError(
             f"numpy.take: mode: is {mode!r}; 'raise' is needed where an index, or a length, is known only when it runs"

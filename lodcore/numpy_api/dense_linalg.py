@@ -159,8 +159,16 @@ def _of_vectors(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
         return (ops.max if ord > 0 else ops.min)(size, axis, keepdims=keepdims)
     if ord == 1:
         return ops.sum(size, axis, keepdims=keepdims)
-    powers = ops.sum(ops.elementwise([size, float(ord)], np.power), axis, keepdims=keepdims)
-    return ops.elementwise([powers, 1 / float(ord)], np.power)
+    powers = ops.sum(_power(size, float(ord)), axis, keepdims=keepdims)
+    return _power(powers, 1 / float(ord))
+
+
+def _power(x: Any, exponent: float) -> Any:
+    """Compute powers of what is not negative; at 0 the derivative is 0."""
+    if exponent < 0:
+        return ops.elementwise([x, exponent], np.power)
+    wide = ops.greater_than(x, 0)
+    return ops.where(wide, ops.elementwise([ops.where(wide, x, 1), exponent], np.power), x)
 
 
 def _of_matrices(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:

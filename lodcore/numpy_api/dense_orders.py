@@ -150,7 +150,8 @@ def _accumulated(name: str, rule: str, nan: float | None) -> Any:
         if out is not None:
             raise TypeError(f"numpy.{name}: out: is not supported where it is recorded")
         x, at = _at(name, a, axis)
-        x = fill_nan(x, nan) if nan is not None and x.dtype.kind == "f" else x
+        if nan is not None and x.dtype.kind in "fc":
+            x = fill_nan(x, nan) if x.dtype.kind == "f" else ops.where(ops.equal(x, x), x, x.dtype.type(nan))
         found = call([x if dtype is None else ops.cast(x, dtype)], rule, axis=at)
         return found if dtype is None else in_dtype(found, dtype)
 
@@ -235,6 +236,10 @@ def _joined_to(x: Any, given: Any, axis: int) -> Any:
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Compute the differences of all values, with numbers at both ends."""
     found = diff(flat("ediff1d", ary))
+    for name, one in (("to_end", to_end), ("to_begin", to_begin)):
+        dtype = found.dtype if one is None else flat("ediff1d", one).dtype
+        if not np.can_cast(dtype, found.dtype, "same_kind"):
+            raise TypeError(f"numpy.ediff1d: {name}: has dtype {dtype}; {found.dtype} cannot hold it")
     parts = [found if one is None else ops.cast(flat("ediff1d", one), found.dtype) for one in (to_begin, to_end)]
     parts = [*([] if to_begin is None else parts[:1]), found, *([] if to_end is None else parts[1:])]
     return concatenate(parts, 0) if len(parts) > 1 else found
@@ -269,7 +274,9 @@ def _slope(x: Any, axis: int, step: Any, edge_order: int) -> Any:
             )
         step = step if x.shape[axis] is None else of_length("numpy.gradient: varargs", step, 0, x.shape[axis], True)
         x = x if step.shape[0] is None else of_length("numpy.gradient: f", x, axis, step.shape[0], True)
-        step = diff(step)
+        step = diff(ops.cast(step, np.float64) if step.dtype.kind in "biu" else step)
+        if not isinstance(step, Symbol) and (step == step[:1]).all():  # NumPy, too, takes them as one distance
+            step, uneven = step[0], False
     shape = [ALL, *[None] * (x.ndim - axis - 1)]
 
     def part(start: Any, stop: Any) -> Any:
@@ -291,7 +298,8 @@ def _slope(x: Any, axis: int, step: Any, edge_order: int) -> Any:
         second, near = width(slice(1, 2)), width(slice(-2, -1))
         begin = begin - ((part(2, 3) - part(1, 2)) / second - begin) * first / (first + second)
         end = end + (end - (part(-2, -1) - part(-3, -2)) / near) * last / (last + near)
-    return concatenate([begin, inner, end], axis)
+    made = concatenate([begin, inner, end], axis)
+    return made if made.dtype == x.dtype else ops.cast(made, x.dtype)
 
 
 @on_dense(np.trapezoid)

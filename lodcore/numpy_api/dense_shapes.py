@@ -32,7 +32,7 @@ def _reversed(x: Any, first: int) -> Any:
 def transpose(a: Any, axes: Any = None) -> Any:
     """Permute axes; by default, reverse them."""
     x = dense_of("transpose", a)
-    given = range(x.ndim)[::-1] if axes is None else axes
+    given = range(x.ndim)[::-1] if axes is None else axes if isinstance(axes, (list, tuple)) else (axes,)
     order = [axis_in("transpose", one, x.ndim, "axes") for one in given]
     if sorted(order) != list(range(x.ndim)):
         raise ShapeError(f"numpy.transpose: axes: are {axes}; each of {x.ndim} axes is needed once")

@@ -252,10 +252,19 @@ def test_the_loss_is_one_number_when_it_runs(count):
         Executor().run(program, {"x": np.ones(count, "f4")}, [gradient])
 
 
-@for_each(
-    ("declared", "given"), [("f4", "f8"), ("f4", ">f4"), (">f4", "f4"), ("i8", ">i8"), ("i8", "i4"), ("f4", "f2")]
-)
-def test_feeds_have_the_dtype_and_byte_order_of_the_data(declared, given):
+@for_each(("declared", "given"), [("f4", ">f4"), (">f4", "f4"), ("i8", ">i8"), ("M8[s]", ">M8[s]"), ("U2", ">U2")])
+def test_feeds_may_have_another_byte_order_than_the_data(declared, given):
+    with Program() as program:
+        x = data("x", (None,), declared)
+        y = ops.index_values(x, [slice(None, None, -1)])
+    fed = np.array([1, 2]).astype(given)
+    (found,) = Executor().run(program, {"x": fed}, [y])
+    np.testing.assert_array_equal(found, fed[::-1])
+    assert found.dtype == y.spec.dtype
+
+
+@for_each(("declared", "given"), [("f4", "f8"), ("i8", "i4"), ("f4", "f2"), ("f4", ">f8")])
+def test_feeds_have_the_dtype_of_the_data(declared, given):
     with Program() as program:
         y = lodcore.mul(data("x", (None,), declared), 2)
     wrong = f"feed: x: has dtype {np.dtype(given)}; the Program needs {np.dtype(declared)}"

@@ -149,6 +149,15 @@ SMOOTH = [
         reduced(np.nanquantile),
         {"q": (0.2, 0.7), "axis": (0,), "method": "linear", "keepdims": False},
     ),
+    *[
+        NumpyCall(
+            name,
+            [(3, 4)],
+            {"q": 0.5, "axis": (1,), "method": "linear", "keepdims": kept},
+            lambda x, function=function, kept=kept: function(x, axis=1, keepdims=kept),
+        )
+        for name, function, kept in (("median", np.median, True), ("nanmedian", np.nanmedian, False))
+    ],
     *rows("cumsum", [(2, 3)], np.cumsum, {"axis": 0}, {"axis": 1}),
     *rows("cumprod", [(2, 3)], np.cumprod, {"axis": 1}),
     *rows("maximum.accumulate", [(3, 4)], np.maximum.accumulate, {"axis": 0}),

@@ -606,3 +606,19 @@ def test_floating_point_errors_of_gradients_of_cells_equal_those_of_single_opera
     for _ in range(3):
         pull = lodcore.vjp(lambda x: nn.dynamic_rnn(rooted, {"w": np.float32([1, 1e30, 1])}, x, ZERO[:, :INPUT]), x)[1]
         assert told(call) == wanted
+
+
+@for_each("exponent", [-2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 2.5, 3])
+@for_each("dtype", ["f4", "f8"])
+def test_powers_in_a_compiled_cell_have_the_bits_of_the_operators(exponent, dtype):
+    rows = np.random.default_rng(0).standard_normal((40, 17)).astype(dtype)
+    x, states = LoDTensor.from_lengths(rows, [4] * 10), np.zeros((10, 17), dtype)
+
+    def power(x):
+        return (np.abs(x) + 0.5) ** exponent
+
+    run = lodcore.vjp(lambda x: nn.dynamic_rnn(lambda p, x, s: (power(x), s), None, x, states)[0], x)
+    alone = lodcore.vjp(power, rows)
+    assert bits(run[0].values) == bits(alone[0])
+    ones = np.ones_like(rows)
+    assert bits(run[1](x.with_values(ones))[0].values) == bits(alone[1](ones)[0])

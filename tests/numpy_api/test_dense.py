@@ -715,3 +715,72 @@ def test_differences_with_numbers_at_the_ends_are_those_of_numpy(values, ends):
         made, wanted = lodcore.Executor().run(program, {"x": x}, [found])[0], np.diff(x, **ends)
     np.testing.assert_array_equal(made, wanted)
     assert made.dtype == wanted.dtype
+
+
+@pytest.mark.parametrize("order", [None, 0.5, 1, 1.5, 2, 3, 4, np.inf])
+def test_the_gradient_of_a_norm_of_zeros_is_zero(order):
+    x = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 2.0]])
+    value, gradient = lodcore.value_and_grad(lambda x: np.linalg.norm(x, order, axis=1).sum())(x)
+    np.testing.assert_allclose(value, np.linalg.norm(x, order, axis=1).sum())
+    assert not gradient[1].any()
+    np.testing.assert_allclose(gradient[2], [0, 1], atol=1e-12)
+    _, inner = lodcore.value_and_grad(lambda x: np.linalg.norm(x, order))(x[0])
+    np.testing.assert_allclose(gradient[0], inner)
+    for special in ([np.nan, 1.0], [np.inf, 1.0]):
+        np.testing.assert_array_equal(
+            lodcore.vjp(lambda x: np.linalg.norm(x, order), np.array(special))[0], np.linalg.norm(special, order)
+        )
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u1", "f4", "f8"])
+@pytest.mark.parametrize("places", [[0, 1, 2, 3], [250, 0, 2, 7], [1.0, 2.0, 4.0, 5.0], np.array([9, 5, 3, 1], "u1")])
+def test_slopes_at_given_places_are_those_of_numpy(dtype, places):
+    x = np.array([1, 4, 2, 8], dtype)
+    places = np.asarray(places, "u1" if np.asarray(places).dtype.kind == "i" else None)
+    with lodcore.Program() as program:
+        found = np.gradient(lodcore.data("x", (None,), dtype), places)
+    made, wanted = lodcore.Executor().run(program, {"x": x}, [found])[0], np.gradient(x, places)
+    np.testing.assert_allclose(made, wanted, rtol=1e-6)
+    assert made.dtype == wanted.dtype
+    with_nan = np.array([1.0, np.nan, 3.0, 4.0])
+    found = lodcore.vjp(lambda x: np.gradient(x, places), with_nan)[0]
+    np.testing.assert_allclose(found, np.gradient(with_nan, places))
+
+
+def test_ends_that_differences_cannot_hold_are_refused():
+    def of_ends(**ends):
+        with lodcore.Program():
+            np.ediff1d(lodcore.data("x", (None,), "int64"), **ends)
+
+    of_ends(to_begin=np.int8(1), to_end=[2, 3])
+    for name in ("to_begin", "to_end"):
+        with pytest.raises(TypeError, match=f"^numpy.ediff1d: {name}: has dtype float64; int64 cannot hold it"):
+            of_ends(**{name: 1.5})
+
+
+def test_complex_numbers_with_nan_are_left_out():
+    z = np.array([[complex(np.nan, 1), 2 + 1j, complex(3, np.nan)], [1j, 2.0, 1.0]])
+    rows = lodcore.LoDTensor.from_lengths(z, [2])
+    for name in ("nanmax", "nanmin", "nancumsum", "nancumprod"):
+        function = getattr(np, name)
+        np.testing.assert_array_equal(lodcore.vjp(lambda x, f=function: f(x, axis=1), z)[0], function(z, axis=1))
+    for name in ("nanmax", "nanmin", "nanargmax", "nanargmin"):
+        function = getattr(np, name)
+        np.testing.assert_array_equal(function(rows, axis=2).values, function(z, axis=1))
+        assert function(rows) == function(z)
+    alone = lodcore.LoDTensor.from_lengths(np.full((1, 2), complex(np.nan, 0)), [1])
+    assert np.isnan(np.nanmax(alone, axis=2).values).all()
+    with pytest.raises(ValueError, match=r"nanargmax: x: holds only nan"):
+        np.nanargmax(alone, axis=2)
+
+
+def test_arguments_of_recorded_calls_that_numpy_takes_or_names():
+    x = np.arange(6.0).reshape(2, 3)
+    assert lodcore.vjp(lambda x: np.take(x, [], mode="clip"), x)[0].shape == (0,)
+    assert lodcore.vjp(lambda x: np.partition(x, 0), np.zeros(0))[0].shape == (0,)
+    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning):
+        assert np.isnan(lodcore.vjp(lambda x: np.median(x, axis=1), np.zeros((2, 0)))[0]).all()
+    with pytest.raises(lodcore.ShapeError, match=r"numpy.transpose: axes: is 5; x has 2 axes"):
+        lodcore.vjp(lambda x: np.transpose(x, 5), x)
+    with pytest.raises(lodcore.DTypeError, match=r"numpy.quantile: q: is a Variable; numbers are needed"):
+        lodcore.vjp(np.quantile, x, np.array(0.5))

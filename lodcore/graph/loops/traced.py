@@ -37,6 +37,9 @@ NATIVE: dict[Any, str] = {
     np.not_equal: "not_equal",
 }
 
+#: What the loop of `numpy.power` computes for an exponent that is one number.
+POWERS = {-1: np.reciprocal, 0.5: np.sqrt, 2: np.square}
+
 #: Values that no instruction makes.
 SOURCES = frozenset(["input", "state", "line", "number", "cotangent", "after", "draw"])
 
@@ -197,13 +200,16 @@ class Values:
                 return self.number(found, width)
         if not truth and all(x.truth or x.code == "number" for x in given):
             raise Untraceable(f"{ufunc.__name__} of bools, which has another dtype")
-        if ufunc in NATIVE:
-            code = NATIVE[ufunc]
-            made = given[0] if code == "move" else self.value(code, given, width, None, truth)
+        loop, read = ufunc, given
+        if ufunc is np.power and given[1].code == "number" and given[1].detail[0] in POWERS:
+            loop, read = POWERS[given[1].detail[0]], given[:1]
+        if loop in NATIVE:
+            code = NATIVE[loop]
+            made = given[0] if code == "move" else self.value(code, read, width, None, truth)
         else:
-            if not has_loop(ufunc, self.dtype):
-                raise Untraceable(f"{ufunc.__name__} has no loop for {self.dtype}")
-            made = self.value("ufunc", given, width, ufunc)
+            if not has_loop(loop, self.dtype):
+                raise Untraceable(f"{loop.__name__} has no loop for {self.dtype}")
+            made = self.value("ufunc", read, width, loop)
         if not self.inside and made is not given[0]:
             self.node(made, given, self._rule_of_ufunc(ufunc, given, made))
         return made

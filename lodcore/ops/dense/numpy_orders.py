@@ -29,7 +29,7 @@ def _partitioned(name: str, dtype: np.dtype[Any] | None) -> Any:
     def spec(x: Spec, kth: Any, axis: int) -> Spec:
         size = x.shape[axis]
         for one in kth if isinstance(kth, tuple) else (kth,):
-            if size is not None and not -size <= one < size:
+            if size and not -size <= one < size:
                 raise ValueError(f"numpy.{name}: kth: is {one}; axis {axis} has length {size}")
         return Spec(x.shape, x.dtype if dtype is None else dtype)
 
@@ -56,7 +56,7 @@ def _quantile_rule(function: Any, skip_nan: bool, median: Any = None) -> NumpyRu
             raise DTypeError(f"{where}: a: has dtype {x.dtype}; integers or real numbers are needed")
         if not all(0 <= one <= 1 for one in np.atleast_1d(q).tolist()):
             raise ValueError(f"{where}: q: is {q}; numbers of 0 .. 1 are needed")
-        if not skip_nan and any(x.shape[one] == 0 for one in axis):
+        if not skip_nan and median is None and any(x.shape[one] == 0 for one in axis):
             raise ShapeError(f"{where}: a: has shape {x.shape}; there are no values along axis {axis}")
         kept = [1 if j in axis else size for j, size in enumerate(x.shape) if keepdims or j not in axis]
         dtype = np.asarray(compute(np.ones(2, x.dtype), q, (0,), method, False)).dtype

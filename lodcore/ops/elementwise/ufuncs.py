@@ -33,7 +33,7 @@ def _to_winner(d: Any, second: Any) -> tuple[Any, Any]:
 
 def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
     with np.errstate(divide="ignore", invalid="ignore"):
-        by_base = np.where(np.equal(y, 0), 0, y * np.power(x, np.subtract(y, 1.0)))
+        by_base = np.where(np.equal(y, 0), 0, y * np.power(x, y - 1.0))  # in the dtype of x, if y is a number
     return d * by_base, d * out * np.log(np.where(np.greater(x, 0), x, 1))
 
 

@@ -20,7 +20,7 @@ from lodcore.operators.operands import Array, rows_below, rows_of, with_levels
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.elementwise.compare import greater_than
-from lodcore.ops.elementwise.convert import full_like
+from lodcore.ops.elementwise.convert import cast, full_like
 from lodcore.ops.elementwise.math import div, minus, mul, sqrt
 from lodcore.ops.elementwise.math import where as choose
 from lodcore.ops.move.expand import sequence_expand_as
@@ -223,6 +223,8 @@ def var(
     if where is True and out is None and is_below(axes, levels):
         found = sequence_var(x, ddof, axes[0] - 1)
         return with_axes_of_1(found, len(axes)) if keepdims else found
+    if x.dtype == np.float16:  # which counts up to 2048
+        return cast(var(cast(x, np.float32), axis, None, out, ddof, keepdims, where=where), np.float16)
     if upper and len(upper) <= levels and not is_below(tuple(upper), levels):
         behind = brought_last(x, upper)
         mask = where if where is True else brought_last(greater_than(choose(where, full_like(x, 1), 0), 0), upper)
@@ -236,6 +238,8 @@ def var(
         average = mean(x, axes, keepdims=True, where=where)
     distance = minus(x, average)
     del average  # so that its memory is reused
+    if where is not True:  # of nothing the average is nan, which must not reach a gradient
+        distance = choose(where, distance, 0)
     return div(
         reduce_axes("sum", mul(distance, distance), axis, out, keepdims, None, where),
         count_left(x, axis, keepdims, where, ddof),

@@ -178,6 +178,9 @@ def nanmean(
         )
     if where is not True or mask is True or dtype is not None:
         return mean(x, axis, dtype, out, keepdims, where=mask)
+    if x.dtype == np.float16:
+        found = nanmean(cast(x, np.float32), axis, None, out, keepdims, where=mask)
+        return cast(found, np.float16)
     total, count = sum(x, axis, None, out, keepdims), sum(mask, axis, None, out, keepdims)
     known = choose(greater_than(count, 0), count, np.nan)
     return div(total, known if x.dtype.char in "dD" else cast(known, x.dtype.type(0).real.dtype))
@@ -319,17 +322,23 @@ def _extreme(
 ) -> Any:
     """Return the maximum or minimum with nan, or NaT, replaced by the extreme that never wins."""
     x = tensor_of(name, x)
-    if x.dtype.kind not in "fmM":
+    if x.dtype.kind not in "fcmM":
         return function(x, axis, out, keepdims, initial, where)
     floats = x.dtype.kind == "f"
     known = None if floats else equal(x, x)
-    filled = fill_nan(x, last) if floats else choose(known, x, extreme_time(x.dtype, last))
+    filled = fill_nan(x, last) if floats else choose(known, x, _extreme_of(x.dtype, last))
     found = function(filled, axis, out, keepdims, initial, where)
     if initial is not None or (floats and not _holds(found, last)):
         return found
-    known, missing = equal(x, x) if floats else known, np.array("nan" if floats else "NaT", x.dtype)[()]
+    known = equal(x, x) if floats else known
+    missing = np.array("NaT" if x.dtype.kind in "mM" else np.nan, x.dtype)[()]
     made = choose(any_true(known, axis, None, keepdims), found, missing)
     return made[()] if type(made) is np.ndarray and made.ndim == 0 else made
+
+
+def _extreme_of(dtype: np.dtype[Any], last: float) -> Any:
+    """Return what never wins among dates, durations or complex numbers, which are in the order of their real parts."""
+    return extreme_time(dtype, last) if dtype.kind in "mM" else dtype.type(complex(last, last))
 
 
 def _holds(found: Any, last: float) -> bool:
@@ -372,7 +381,7 @@ def nanargmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = Fa
 def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, keepdims: bool) -> Any:
     x = tensor_of(name, x)
     find = argmax if function is max else argmin
-    if x.dtype.kind != "f":
+    if x.dtype.kind not in "fc":
         return find(x, axis, out, keepdims=keepdims)
     levels, keepdims = getattr(x, "num_levels", 0), flag(f"{name}: keepdims", keepdims)
     if levels:
@@ -380,7 +389,7 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
     axes = None if axis is None or isinstance(axis, tuple) else axes_of(name, axis, x.ndim)
     wide = levels and x.ndim > levels + 1
     if levels and axes == (levels,) and not wide and out is None and not isinstance(x, Symbol):
-        filled = fill_nan(x, last)
+        filled = _with_last(x, last)
         if x.lod.lengths(levels - 1).all() and not _holds(function(filled, axis), last):
             return find(filled, axis, keepdims=keepdims)
     known = equal(x, x)
@@ -388,14 +397,14 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
     if axes is None or not levels or wide:
         _refuse_nothing(name, any_true(known, axis))
     if axes is None or not levels or axes[0] > levels:
-        extreme = function(fill_nan(x, last), axis, keepdims=axes is not None)
+        extreme = function(_with_last(x, last), axis, keepdims=axes is not None)
         return find_first(equal(x, extreme), known, axis, out, keepdims)
     if axes[0] < levels:
         if out is not None:
             raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
 
         def best(x: Any) -> Any:
-            return equal(x, per_sequence(x, function(fill_nan(x, last), levels)))
+            return equal(x, per_sequence(x, function(_with_last(x, last), levels)))
 
         if not wide:
             refuse_empty(select_by_mask(brought_last(x, list(axes)), brought_last(known, list(axes))), name, levels - 1)
@@ -404,8 +413,13 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
     level = axes[0] - 1
     if not wide:
         refuse_empty(select_by_mask(x, known), name, level)
-    extreme = function(fill_nan(x, last), axis)
+    extreme = function(_with_last(x, last), axis)
     return find_first(equal(x, per_sequence(x, extreme, level)), known, axis, out, keepdims)
+
+
+def _with_last(x: Any, last: float) -> Any:
+    """Replace nan by the extreme that never wins."""
+    return fill_nan(x, last) if x.dtype.kind == "f" else choose(equal(x, x), x, _extreme_of(x.dtype, last))
 
 
 def _refuse_nothing(name: str, found: Any) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import flag
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError, ShapeError
@@ -371,6 +372,8 @@ def quantile(
 
 def as_chances(where: str, q: Any, percent: bool) -> Any:
     """Return q as an array of numbers, percentages divided by 100."""
+    if isinstance(q, Symbol):
+        raise DTypeError(f"{where}: q: is a Variable; numbers are needed")
     made = as_array(f"{where}: q", q)
     if made.dtype.kind not in "biuf":
         raise DTypeError(f"{where}: q: has dtype {made.dtype}; numbers are needed")

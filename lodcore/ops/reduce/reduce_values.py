@@ -230,7 +230,7 @@ def _(d: Array, x: Any, name: str, axes: Any, out: Any) -> Array:
     count = math.prod([values.shape[axis] for axis in axes])
     if name == "mean":
         made = np.empty(values.shape, values.dtype)
-        made[...] = wide / max(count, 1)
+        made[...] = (wide.astype(np.float32) if wide.dtype == np.float16 else wide) / max(count, 1)
         return made
     front = tuple(axis for axis in range(values.ndim) if axis not in axes)
     flat = values.transpose(*front, *axes).reshape(*[values.shape[axis] for axis in front], count)

@@ -171,3 +171,36 @@ def test_linear_fit_corr_average_and_moment_have_gradients():
         return ops.sum(intercept * slope + lodcore.corr(x, y, 1) + lodcore.average(x, 1, y) + lodcore.moment(x, 3, 1))
 
     grad_check(loss, x, y)
+
+
+@pytest.mark.parametrize("name", ["mean", "var", "std"])
+def test_where_nothing_is_chosen_the_gradient_is_zero(name):
+    function = getattr(np, name)
+    x, chosen = lodcore.array([[1.0, 2.0], [3.0, 4.0, 5.0]]), lodcore.array([[False, False], [True, True, False]])
+    dense, mask = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[False, False], [True, True]])
+    for data, where in ((x, chosen), (dense, mask)):
+        with np.errstate(all="ignore"):
+            _, gradient = lodcore.value_and_grad(
+                lambda x, where=where: np.nan_to_num(function(x, axis=1, where=where)).sum()
+            )(data)
+        first, second = gradient.tolist()
+        assert first == [0, 0]
+        np.testing.assert_allclose(second[:2], {"mean": [0.5, 0.5]}.get(name, [-0.5, 0.5]))
+
+
+@pytest.mark.parametrize("count", [10, 3000, 70000])
+def test_half_precision_counts_every_value(count):
+    values = np.random.default_rng(0).standard_normal((count, 2)).astype("f2")
+    wanted = np.var(values.astype("f8"), axis=0)
+    for found in (
+        lodcore.vjp(lambda x: np.var(x, axis=0), values)[0],
+        lodcore.vjp(lambda x: np.std(x, axis=0), values)[0].astype("f8") ** 2,
+        lodcore.vjp(lambda x: np.nanvar(x, axis=0), values)[0],
+        np.var(lodcore.LoDTensor.from_lengths(values, [count]), axis=1)[0],
+    ):
+        np.testing.assert_allclose(found, wanted, rtol=5e-3)
+    half = np.full(count, 0.5, "f2")
+    assert lodcore.vjp(lambda x: np.nanmean(x), half)[0] == 0.5
+    assert np.nanmean(lodcore.LoDTensor.from_lengths(half, [count]), axis=1).tolist() == [0.5]
+    gradient = lodcore.vjp(np.mean, half)[1](np.float16(1))[0]
+    np.testing.assert_allclose(gradient, np.float16(1 / count), rtol=1e-3)

@@ -86,7 +86,7 @@ class Groups:
         for name, x in self.columns.items():
             if not isinstance(x, LoDTensor):
                 raise DTypeError(f"Groups: columns[{name!r}]: is {type(x).__name__}; a LoDTensor is needed")
-        lod = self.lod if self.columns or self._lod is not None else None
+        lod: Any = self.lod if self.columns or self._lod is not None else None
         for name, x in self.columns.items():
             if x.lod is not lod and (x.num_levels < lod.num_levels or x.lod.prefix(lod.num_levels) != lod):
                 raise LoDError(

@@ -392,13 +392,8 @@ def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: N
     if dtype is not None:
         x, dtype = ops.cast(x, dtype), dtype_of_accumulate(where, ufunc, x.dtype, dtype)
 
-    def accumulated(x: Any) -> Any:
-        return (
-            ops.sequence_cumsum(x)
-            if ufunc is np.add and x.dtype.kind not in "bm"
-            else ops.sequence_accumulate(x, ufunc)
-        )
-
+    adds = ufunc is np.add and x.dtype.kind not in "bm"
+    accumulated = ops.sequence_cumsum if adds else partial(ops.sequence_accumulate, ufunc=ufunc)
     return in_dtype(along(x, at, accumulated), dtype)
 
 

@@ -301,7 +301,8 @@ def cross_entropy(
     _check_real(scores.dtype)
     if scores.ndim != 2:
         raise ShapeError(f"cross_entropy: logits: have shape {scores.shape}, {scores.dtype}; (n, classes) is needed")
-    classes, ignored = _labels(labels, *scores.shape, _ignored(ignore_index))
+    count, num_classes = scores.shape
+    classes, ignored = _labels(labels, count, num_classes, _ignored(ignore_index))
     scores = np.ascontiguousarray(scores, float_of("cross_entropy", scores.dtype))
     if not spread and scores.dtype.char in "fd":
         losses, shifted = _label_losses(scores, classes)

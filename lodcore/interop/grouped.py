@@ -143,8 +143,10 @@ class Groups:
 
     def _with_rows(self, mask: LoDTensor) -> Groups:
         """Keep the rows of each group that a mask chooses."""
-        if mask.dtype != np.bool_ or mask.lod != self.lod:
-            raise LoDError(f"Groups: mask: is {mask.dtype} with {mask.num_rows} rows; one bool per row is needed")
+        if mask.dtype != np.bool_:
+            raise LoDError(f"Groups: mask: has dtype {mask.dtype}; one bool per row is needed")
+        if mask.lod != self.lod:
+            raise LoDError("Groups: mask: has a different structure from the table; one bool per row is needed")
         columns, masks = ({name: x[mask] for name, x in part.items()} for part in (self.columns, self.masks))
         if not columns:
             return Groups({}, self.keys, self.per_group, {}, self.kept, mask[mask].lod)

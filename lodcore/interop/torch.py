@@ -388,7 +388,10 @@ def collate(samples: list[Any]) -> Any:
     where = "lodcore.interop.collate"
     torch = library("torch", "torch", where)
     if not len(samples):
-        raise LoDError(f"{where}: samples: there are none; one or more are needed")
+        raise LoDError(
+            f"{where}: samples: there are none; one or more are needed (a rank that is left without "
+            "sequences has an empty batch; drop_last=True makes none)"
+        )
     first = samples[0]
     if isinstance(first, dict):
         return {key: collate([sample[key] for sample in samples]) for key in first}

@@ -39,7 +39,7 @@ def test_filters_of_rows_and_of_groups():
     assert later[later.lengths > 0]["user"].tolist() == ["b", "a"]
     assert g[[2, 0]].with_columns(n=[1, 2])[::-1]["n"].tolist() == [2, 1]
     for wrong in (g["ts"], lodcore.array([[True]])):
-        with pytest.raises(LoDError, match=r"Groups: mask: is .*; one bool per row is needed"):
+        with pytest.raises(LoDError, match=r"Groups: mask: has .*; one bool per row is needed"):
             g[wrong]
     with pytest.raises(DTypeError, match="Groups: is indexed by 3"):
         g[3]
@@ -168,6 +168,11 @@ def test_parts_that_do_not_belong_together_are_refused(given, error, says):
 def test_an_index_that_chooses_no_groups_is_refused(key):
     with pytest.raises(DTypeError, match=r"^Groups: is indexed by .*; a name, a slice, a mask or an array of numbers"):
         Groups({"x": A}, {"k": [7, 8]})[key]
+
+
+def test_a_mask_of_another_structure_is_refused():
+    with pytest.raises(LoDError, match=r"^Groups: mask: has a different structure from the table"):
+        Groups({"x": A}, {"k": [7, 8]})[lodcore.array([[True, False], [True]])]
 
 
 def test_groups_with_more_keys_than_levels_are_chosen():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -374,6 +374,9 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self._begins)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tokens)
 
     def __contains__(self, word: object) -> bool:
         return isinstance(word, (str, bytes)) and self._number(word) >= 0

@@ -119,6 +119,12 @@ def test_counts_of_special_words_are_theirs():
 
 
 @pytest.mark.twins
+def test_iterating_over_a_vocabulary_gives_its_words():
+    vocabulary = Vocabulary.fit([["b", "a", "b"], []])
+    assert list(vocabulary) == vocabulary.tokens == ["<unk>", "b", "a"]
+    assert [vocabulary[word] for word in vocabulary] == [0, 1, 2]
+
+
 def test_vocabulary_of_many_words():
     random = np.random.default_rng(3)
     words = random.integers(0, 30_000, 200_000).astype("U")

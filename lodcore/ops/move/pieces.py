@@ -128,7 +128,7 @@ def sequence_gaps(x: Any, gap: Any, level: int = -1) -> Any:
     x = nested_operand(f"{where}: x", x)
     level = level_of(where, x.num_levels, level)
     least = distance_of(f"{where}: gap", gap, x.dtype)
-    if type(x) is LoDTensor and x.dtype.kind in "biumM":
+    if type(x) is LoDTensor:
         return _gaps(x, least, level)
     before = sequence_shift(x, level=level)
     later = logical_and(greater_than(x, before), greater_than(lod_positions(x, level), 0))
@@ -138,9 +138,12 @@ def sequence_gaps(x: Any, gap: Any, level: int = -1) -> Any:
 
 
 def _gaps(x: LoDTensor, least: Any, level: int) -> LoDTensor:
-    """Return the gaps of integers and dates, whose differences tell nothing, neither by nan nor by a warning."""
+    """Return the gaps between rows that are there; beside nan, and between equal infinities, there are none."""
     later, before, found = x.values[1:], x.values[:-1], np.zeros(x.values.shape, np.bool_)
-    if x.dtype.kind in "mM":
+    if x.dtype.kind == "f":  # also between sequences, where it counts for nothing
+        with np.errstate(all="ignore"):
+            np.greater(later - before, least, out=found[1:])
+    elif x.dtype.kind in "mM":
         found[1:] = later - before > least
     elif x.dtype.itemsize < 8:
         found[1:] = np.subtract(later, before, dtype=np.int64) > min(int(least), 2**62)

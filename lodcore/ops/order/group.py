@@ -134,7 +134,8 @@ def group_by(key: Any, *columns: Any, order: str = "sorted") -> tuple[Any, ...]:
     *columns : array_like of shape (n, ...), or LoDTensor of n sequences
         The columns to group.
     order : {"sorted", "first", "runs"}
-        The order of the groups, as in `group_rows`.
+        The order of the groups: by key, with nan last; by first row; or one group per run of equal keys, so that a key
+        may occur several times.
 
     Returns
     -------

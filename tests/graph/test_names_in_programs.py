@@ -235,8 +235,9 @@ def test_data_that_cast_take_other_dtypes_of_one_kind(declared, given):
     assert found.dtype == y.dtype
     assert found.lod is fed.lod
     assert found.values.tolist() == [0, 2, 4]
-    with pytest.raises(DTypeError, match=r"feed: plain: has dtype .*; the Program needs"):
-        Executor().run(program, {"plain": np.ones(2, given)}, [plain])
+    if np.dtype(declared).newbyteorder("=") != np.dtype(given):
+        with pytest.raises(DTypeError, match=r"feed: plain: has dtype .*; the Program needs"):
+            Executor().run(program, {"plain": np.ones(2, given)}, [plain])
 
 
 @for_each(

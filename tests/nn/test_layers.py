@@ -309,3 +309,19 @@ def test_rows_with_the_ignored_label_have_no_loss_and_no_gradient():
 def test_linear_refuses_a_weight_of_another_shape():
     with pytest.raises(ShapeError, match=r"Linear: weight: has shape \(2, 7\); \(2, 3\) is needed"):
         nn.Linear(2, 3)({"weight": np.ones((2, 7)), "bias": np.ones(7)}, np.ones((1, 2)))
+
+
+@for_each("dtype", ["f4", "f8"])
+def test_gradients_of_layer_norm_have_the_same_bits_for_any_threads(dtype):
+    random, shape = np.random.default_rng(0), (8000, 300)  # of which threads take parts
+    rows = (random.normal(size=shape) + random.normal(size=(8000, 1))).astype(dtype)
+    scale, shift, d = (random.normal(size=size).astype(dtype) for size in (300, 300, shape))
+    before, found = lodcore.get_num_threads(), []
+    try:
+        for threads in (1, 2, 3):
+            lodcore.set_num_threads(threads)
+            out, pullback = vjp(ops.layer_norm, rows, scale, shift)
+            found.append([one.tobytes() for one in (out, *pullback(d))])
+    finally:
+        lodcore.set_num_threads(before)
+    assert found[0] == found[1] == found[2]

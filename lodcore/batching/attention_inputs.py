@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore import kernels
+from lodcore.base.keywords import hinting
 from lodcore.base.libraries import library
 from lodcore.base.memory import check_size, flag, integer, narrow, unharmed
 from lodcore.base.recycling import Recycled
@@ -108,6 +109,7 @@ class AttentionInputs(NamedTuple):
         return AttentionInputs._make(held)
 
 
+@hinting
 def attention_inputs(
     packed: Any,
     length: int | None = None,

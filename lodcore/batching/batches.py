@@ -102,6 +102,7 @@ def batches(
     )
 
 
+@hinting
 def pack_batches(
     plan: PlanOfBins,
     num_bins: int,

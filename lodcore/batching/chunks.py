@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore.base.dispatch import Symbol
+from lodcore.base.keywords import hinting
 from lodcore.base.memory import flag
 from lodcore.batching.limits import Int64, as_choice, as_count, as_lengths, sealed
 from lodcore.batching.pack_plans import PackPlan, Pieces, plan_of_pieces
@@ -23,6 +24,7 @@ from lodcore.tensors.padding import hold
 __all__ = ["ChunkPlan", "chunk_plan", "concat_and_cut"]
 
 
+@hinting
 def chunk_plan(
     lengths: npt.ArrayLike | LoD | LoDTensor, size: int, stride: int | None = None, last: str = "short"
 ) -> ChunkPlan:

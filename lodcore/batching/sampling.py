@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore.base import buffers
+from lodcore.base.keywords import hinting
 from lodcore.base.memory import check_size
 from lodcore.batching.iterators import END, Stepping
 from lodcore.batching.limits import MOST, Int64, as_count
@@ -21,6 +22,7 @@ __all__ = ["SourceSampler", "sample_by_temperature"]
 BLOCK = 4096
 
 
+@hinting
 def sample_by_temperature(
     sizes: npt.ArrayLike, temperature: float = 1.0, seed: int = 0, num_samples: int | None = None
 ) -> SourceSampler:

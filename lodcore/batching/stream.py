@@ -7,6 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from lodcore.base import buffers
 from lodcore.base.articles import with_article
+from lodcore.base.keywords import hinting
 from lodcore.batching.iterators import StreamBody
 from lodcore.batching.limits import MOST, as_choice, as_count
 from lodcore.batching.sampler_states import check_state, digest
@@ -142,6 +143,7 @@ class Stream(StreamBody, Generic[T]):
 COUNTS = ("taken", "bins", "items", "tokens", "padding", "dropped")
 
 
+@hinting
 def pack_stream(
     source: Iterable[T],
     budget: int,
@@ -191,6 +193,7 @@ def pack_stream(
     return _stream("pack_stream", source, budget, "sum", max_items, overflow, buffer, length)
 
 
+@hinting
 def batch_stream(
     source: Iterable[T],
     max_tokens: int,

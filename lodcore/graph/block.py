@@ -19,6 +19,7 @@ from lodcore.operators.arguments import of_another_kind
 from lodcore.operators.registry import Op
 from lodcore.operators.roles import LISTS, spec_of
 from lodcore.tensors.lod import LoD
+from lodcore.tensors.nested import as_array, is_moment
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 
@@ -224,7 +225,9 @@ class Block:
         for name, given in arguments.items():
             if isinstance(given, Variable) and given.home is self.reference and name in op.roles:  # the usual case
                 arguments[name] = self.versions.get(given, given)
-            elif type(given) not in PYTHON_TYPES and (name in op.roles or isinstance(given, Symbol)):
+            elif type(given) not in PYTHON_TYPES and (
+                name in op.roles or isinstance(given, Symbol) or is_moment(given)
+            ):
                 arguments[name] = self.argument(op, name, given)
         made = self.append(op, arguments)
         if wanted is not None:
@@ -274,7 +277,7 @@ class Block:
             given = resolved(given) if isinstance(given, Symbol) else given
             if isinstance(given, Symbol):
                 raise GraphError(f"{op.__name__}: {name}: is a Variable; a value is needed there")
-            return given
+            return as_array(f"{op.__name__}: {name}", given)[()] if is_moment(given) else given
         if type(given) in PYTHON_TYPES:
             return given
         if given is None and role not in LISTS:
@@ -313,7 +316,7 @@ class Block:
         if isinstance(given, (list, tuple)):
             given = op.constant(name, given)
         elif op.roles[name] in LISTS:  # a single entry, which the operator checks
-            if isinstance(given, np.ndarray):
+            if isinstance(given, np.ndarray) or is_moment(given):
                 given = as_value(f"{op.__name__}: {name}", given)
         elif isinstance(given, np.ndarray) or not isinstance(given, CONSTANTS):
             given = as_value(f"{op.__name__}: {name}", given)

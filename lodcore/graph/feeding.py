@@ -18,7 +18,7 @@ from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.from_lists import array
 from lodcore.tensors.kinds import is_foreign, plain_of
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import as_array
+from lodcore.tensors.nested import as_array, is_moment
 from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor import DenseTensor, Spec, Tensor, is_holder
 from lodcore.tensors.tensor_array import TensorArray
@@ -46,7 +46,7 @@ def fed_values(program: Program, feed: Mapping[Any, Any]) -> dict[Variable, Any]
 
 def _checked(where: str, spec: Spec, value: Any, cast: bool) -> Any:
     """Check a fed value against the Spec of its `data`, and convert its dtype if it may be cast."""
-    if isinstance(value, (list, tuple, bool, int, float)):
+    if isinstance(value, (list, tuple, bool, int, float)) or is_moment(value):
         value = _of_lists(where, spec, value)
     elif not isinstance(value, (Tensor, TensorArray)):
         value = as_array(where, value)
@@ -57,7 +57,7 @@ def _checked(where: str, spec: Spec, value: Any, cast: bool) -> Any:
         raise DTypeError(f"{where}: is {type(value).__name__}; the Program needs {spec.kind.__name__}")
     if found.num_levels != spec.num_levels:
         raise LoDError(f"{where}: has {found.num_levels} levels; the Program needs {spec.num_levels}")
-    swapped = found.dtype != spec.dtype and found.dtype.newbyteorder("=") == spec.dtype.newbyteorder("=")
+    swapped = found.dtype != spec.dtype and found.dtype.newbyteorder("=") == spec.dtype
     if swapped or (found.dtype != spec.dtype and cast and _may_cast(found, spec)):
         value = _cast(where, value, spec.dtype)
     elif found.dtype != spec.dtype:

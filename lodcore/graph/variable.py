@@ -537,7 +537,7 @@ def _declared(spec: Any, dtype: Any, num_levels: int) -> Spec:
         raise DTypeError("data: spec: has levels and no axis; the first axis counts rows")
     shape = tuple(None if size is None else operator.index(size) for size in spec.shape)
     kind = LoDTensor if spec.num_levels and spec.kind is np.ndarray else spec.kind
-    return Spec(shape, found, int(spec.num_levels), kind)
+    return Spec(shape, found.newbyteorder("="), int(spec.num_levels), kind)
 
 
 def _checked_name(where: str, name: Any) -> Any:

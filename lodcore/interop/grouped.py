@@ -12,6 +12,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.arrow.objects import table_of_arrow
 from lodcore.ops import match_keys
 from lodcore.tensors import lod_body
+from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
 
@@ -73,9 +74,10 @@ class Groups:
         kept: Mapping[str, tuple[Any, ...]] | None = None,
         lod: Any = None,
     ) -> None:
-        self.columns: dict[str, Any] = dict(columns)
-        self.keys: dict[str, Any] = dict(keys)
-        self.per_group: dict[str, Any] = dict(per_group or {})
+        self.columns: dict[str, Any] = _parts("columns", columns)
+        self.keys = {name: as_values(f"Groups: keys[{name!r}]", x) for name, x in _parts("keys", keys).items()}
+        given = _parts("per_group", per_group or {})
+        self.per_group = {name: as_values(f"Groups: per_group[{name!r}]", x) for name, x in given.items()}
         self.masks: dict[str, Any] = dict(masks or {})
         self.kept: dict[str, tuple[Any, ...]] = dict(kept or {})
         self._lod = lod
@@ -86,20 +88,21 @@ class Groups:
         for name, x in self.columns.items():
             if not isinstance(x, LoDTensor):
                 raise DTypeError(f"Groups: columns[{name!r}]: is {type(x).__name__}; a LoDTensor is needed")
-        lod: Any = self.lod if self.columns or self._lod is not None else None
+        if self._lod is not None and not isinstance(self._lod, LoD):
+            raise DTypeError(f"Groups: lod: is {type(self._lod).__name__}; a LoD is needed")
+        other = repr(next(iter(self.columns), "")) if self._lod is None else "lod"
+        lod = self.lod
         for name, x in self.columns.items():
             if x.lod is not lod and (x.num_levels < lod.num_levels or x.lod.prefix(lod.num_levels) != lod):
-                raise LoDError(
-                    f"Groups: columns[{name!r}]: has a different structure from {next(iter(self.columns))!r}"
-                )
+                raise LoDError(f"Groups: columns[{name!r}]: has a different structure from {other}")
         twice = [name for name in self.keys if name in self.columns or name in self.per_group]
         twice += [name for name in self.per_group if name in self.columns]
         if twice:
             raise ValueError(f"Groups: {twice[0]!r}: is the name of two columns")
         for what, given in (("keys", self.keys), ("per_group", self.per_group)):
             for level, (name, entries) in enumerate(given.items()):
-                at = 0 if what == "per_group" or lod is None else min(level, lod.num_levels - 1)
-                needed = len(entries) if lod is None else lod.num_sequences(at)
+                at = 0 if what == "per_group" else min(level, lod.num_levels - 1)
+                needed = lod.num_sequences(at)
                 if len(entries) != needed:
                     raise LoDError(f"Groups: {what}[{name!r}]: has {len(entries)} entries; there are {needed} groups")
 
@@ -108,7 +111,7 @@ class Groups:
         """The LoD of the groups, with a level per key."""
         if self._lod is None:
             if not self.columns:
-                raise LoDError("Groups.lod: there are no columns")
+                raise LoDError("Groups: columns: are none, so that lod is needed")
             lod: Any = next(iter(self.columns.values())).lod
             depth = max(len(self.keys), 1)
             self._lod = lod if lod.num_levels <= depth else lod_body.slice_levels(lod, 0, depth)
@@ -253,7 +256,13 @@ class Groups:
         for key in columns:
             if key != name and (key in self.columns or key in self.keys or key in self.per_group):
                 raise ValueError(f"{where}: other[{key!r}]: is a column of the groups, too; another name is needed")
+            if not isinstance(key, str):
+                raise DTypeError(f"{where}: other[{key!r}]: has no text as its name")
         theirs = as_values(f"{where}: other[{name!r}]", columns[name])
+        rest = {key: as_values(f"{where}: other[{key!r}]", x) for key, x in columns.items() if key != name}
+        for key, x in rest.items():
+            if len(x) != len(theirs):
+                raise LoDError(f"{where}: other[{key!r}]: has {len(x)} entries; {name!r} has {len(theirs)}")
         mine = np.asarray(self.keys[name])
         keys, found, places = match_keys(mine, theirs, "left")
         if len(keys) != len(mine):
@@ -266,14 +275,20 @@ class Groups:
             )
         kept = self if how == "left" else self[places >= 0]
         rows = places[places >= 0]
-        taken = {key: as_values(f"{where}: other[{key!r}]", x)[rows] for key, x in columns.items() if key != name}
-        return kept.with_columns(**taken)
+        return kept.with_columns(**{key: x[rows] for key, x in rest.items()})
 
     def __repr__(self) -> str:
         rows = self.lod.num_rows
         names = ", ".join(map(repr, self.columns)) + ("; " if self.per_group else "")
         by = ", ".join(map(repr, self.keys))
         return f"Groups({len(self)} groups of {rows} rows by {by}: {names}{', '.join(map(repr, self.per_group))})"
+
+
+def _parts(name: str, given: Any) -> dict[str, Any]:
+    """Return a part of a table by name."""
+    if not isinstance(given, Mapping):
+        raise DTypeError(f"Groups: {name}: is {type(given).__name__}; a dict is needed")
+    return dict(given)
 
 
 def _index_of(key: Any) -> Array:

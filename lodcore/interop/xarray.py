@@ -110,4 +110,4 @@ def from_xarray(dataset: Any) -> Groups:
             columns[str(other)] = gathered(f"{where}: {other}", as_values(where, variable.values), lod, order)
         elif other != name and variable.dims[:1] == (sequences,):
             keys[str(other)] = np.asarray(variable.values)
-    return Groups(columns, keys)
+    return Groups(columns, keys, lod=lod)

@@ -165,10 +165,9 @@ def _of_vectors(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
 
 def _power(x: Any, exponent: float) -> Any:
     """Compute powers of what is not negative; at 0 the derivative is 0."""
-    if exponent < 0:
-        return ops.elementwise([x, exponent], np.power)
-    wide = ops.greater_than(x, 0)
-    return ops.where(wide, ops.elementwise([ops.where(wide, x, 1), exponent], np.power), x)
+    zero = ops.equal(x, 0)
+    powers = ops.elementwise([ops.where(zero, 1, x), exponent], np.power)
+    return ops.where(zero, np.inf if exponent < 0 else 0, powers)
 
 
 def _of_matrices(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:

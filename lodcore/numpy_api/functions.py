@@ -11,6 +11,7 @@ from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, lists_converted, ref
 from lodcore.operators.alignment import shared
 from lodcore.operators.operands import rows_of
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import with_dates
 
 __all__ = ["FUNCTIONS"]
 
@@ -113,4 +114,5 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     """Return elementwise whether a number is among others, whose structure is ignored."""
     refuse_symbols("isin", (element, test_elements))
     others = rows_of(test_elements)
+    others = with_dates("isin: test_elements", np.asarray(others)) if isinstance(others, (list, tuple)) else others
     return shared("isin", lambda values: np.isin(values, others, assume_unique, invert, **kwargs), element)

@@ -55,7 +55,7 @@ def full_like(
     if not isinstance(fill_value, Symbol):
         return ops.full_like(a, fill_value, dtype)
     x, value = tensor_of("numpy.full_like", a), tensor_of("numpy.full_like", fill_value)
-    made = x.dtype if dtype is None else sized("full_like", dtype)
+    made = x.dtype if dtype is None else sized("full_like", dtype, x)
     if value.ndim:
         raise ShapeError(f"numpy.full_like: fill_value: is a Variable of shape {value.shape}; a number is needed")
     if not np.can_cast(value.dtype, made, "same_kind"):
@@ -113,7 +113,7 @@ def astype(
 ) -> Any:
     """Convert to another dtype; without `copy`, what has the dtype is returned itself."""
     if casting != "unsafe" or not copy:
-        made = sized("astype", dtype)
+        made = sized("astype", dtype, x)
         try:
             if not np.can_cast(x.dtype, made, casting):
                 raise DTypeError(f"astype: dtype: is {made}; {casting!r} casting does not convert {x.dtype} to it")

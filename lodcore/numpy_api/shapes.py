@@ -174,7 +174,8 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 def transpose(a: Any, axes: Any = None) -> Any:
     """Permute axes of rows, and axes of levels if the lengths allow it."""
     x = tensor_of("transpose", a)
-    order = list(range(x.ndim))[::-1] if axes is None else [axis_of("transpose", one, x.ndim) for one in axes]
+    given = range(x.ndim)[::-1] if axes is None else axes if isinstance(axes, (list, tuple)) else (axes,)
+    order = [axis_of("transpose", one, x.ndim) for one in given]
     if sorted(order) != list(range(x.ndim)):
         raise ShapeError(f"transpose: axes: are {axes}; each of {x.ndim} axes is needed once")
     levels = _levels(x)

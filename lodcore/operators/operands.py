@@ -178,14 +178,15 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
         with np.errstate(invalid="ignore", over="raise"):
             made: Array = given.astype(dtype)
             whole = given.astype(dtype.kind) if text else given
+            made_again = made.astype(given.dtype) if times else made  # a comparison would overflow, too
     except FloatingPointError:
         with np.errstate(all="ignore"):
             wrong = given[np.isfinite(given) & ~np.isfinite(given.astype(dtype))].flat[0].item()
         raise DTypeError(f"{where}: is {wrong!r}; {dtype} cannot hold it") from None
     except UnicodeError:
         raise DTypeError(f"{where}: has bytes that are not ASCII; {dtype} cannot hold them") from None
-    if (exact or text or times) and not np.array_equal(made, whole, equal_nan=times):
-        differs = (made != whole) & ~np.isnat(whole) if times else made != whole
+    if (exact or text or times) and not np.array_equal(made_again, whole, equal_nan=times):
+        differs = (made_again != whole) & ~np.isnat(whole) if times else made != whole
         wrong = whole[differs].flat[0].item()
         raise DTypeError(f"{where}: is {wrong!r}; {dtype} cannot hold it")
     return made

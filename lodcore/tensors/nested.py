@@ -184,6 +184,10 @@ def _records(where: str, leaves: list[Any], dtype: np.dtype[Any] | None) -> Arra
     return made if dtype is None else made.astype(dtype)
 
 
+#: The days whose microseconds int64 cannot hold.
+MOST_DAYS = 106751991
+
+
 def _dates(where: str, leaves: list[Any]) -> Array:
     """Convert dates, times without a zone, or durations of the standard library: to days, or to microseconds."""
     kind = datetime.timedelta if isinstance(leaves[0], datetime.timedelta) else datetime.date
@@ -196,6 +200,9 @@ def _dates(where: str, leaves: list[Any]) -> Array:
                 ".astimezone(UTC).replace(tzinfo=None) makes one without"
             )
     if kind is datetime.timedelta:
+        for j, leaf in enumerate(leaves):
+            if not MOST_DAYS > leaf.days > -MOST_DAYS:
+                raise DTypeError(f"{where}: value {j} is {_short(leaf)}; int64 cannot hold its microseconds")
         return np.array(leaves, "m8[us]")
     return np.array(leaves, "M8[us]" if any(isinstance(leaf, datetime.datetime) for leaf in leaves) else "M8[D]")
 

@@ -101,7 +101,7 @@ def _kept(given: Array, row: Array) -> bool:
     if kind in "biu":
         return bool((row == given).all())
     if kind in "mM" and given.dtype.kind == kind:
-        return bool(((row == given) | np.isnat(given)).all())  # to the unit
+        return bool(((row.astype(given.dtype) == given) | np.isnat(given)).all())  # to the unit, without an overflow
     if kind in "US":
         return not row.dtype.itemsize or bool((row == given.astype(kind)).all())
     if kind in "fc" and given.dtype.kind in "fc":

@@ -104,8 +104,8 @@ def test_join_with_a_table_of_one_row_per_key_gives_one_row_a_group():
 def test_a_table_without_columns_or_rows():
     empty = Groups({"x": LoDTensor.from_lengths(np.zeros(0), [])}, {"k": np.zeros(0, int)})
     assert (len(empty), empty[empty["x"] > 0]["x"].tolist(), empty[:3]["k"].tolist()) == (0, [], [])
-    with pytest.raises(LoDError, match="there are no columns"):
-        len(Groups({}, {"k": [1]}))
+    with pytest.raises(LoDError, match=r"^Groups: columns: are none, so that lod is needed"):
+        Groups({}, {"k": [1]})
 
 
 def test_arrow_table_with_masks_has_nulls_at_masked_rows():
@@ -155,6 +155,14 @@ WRONG_GROUPS = [
     (({"x": A}, {"k": [7, 8]}, {"x": [1, 2]}), ValueError, "'x': is the name of two columns"),
     (({"x": A}, {"k": [7, 8]}, {"k": [1, 2]}), ValueError, "'k': is the name of two columns"),
     (({"x": [[1], [2]]}, {"k": [7, 8]}), DTypeError, r"columns\['x'\]: is list; a LoDTensor is needed"),
+    (([A], {"k": [7, 8]}), DTypeError, "columns: is list; a dict is needed"),
+    (({"x": A}, {"k": 5}), ShapeError, r"keys\['k'\]: has no axis"),
+    (({"x": A}, {"k": [7, 8]}, None, None, None, [0, 1]), DTypeError, "lod: is list; a LoD is needed"),
+    (
+        ({"x": A}, {"k": [7, 8]}, None, None, None, B.lod),
+        LoDError,
+        r"columns\['x'\]: has a different structure from lod",
+    ),
 ]
 
 
@@ -182,3 +190,22 @@ def test_groups_with_more_keys_than_levels_are_chosen():
     deep = LoDTensor(np.arange(3), lodcore.LoD.from_offsets([0, 1, 2], [0, 2, 3]))
     of_two = Groups({"x": deep}, {"k": [7, 8], "l": [1, 2], "m": [3, 4]})
     assert of_two[1:]["m"].tolist() == [4]
+
+
+@pytest.mark.parametrize(
+    ("other", "error", "says"),
+    [
+        ({"k": [7, 8], "q": [1, 2, 3]}, LoDError, r"other\['q'\]: has 3 entries; 'k' has 2"),
+        ({"k": [7, 8], "q": [1]}, LoDError, r"other\['q'\]: has 1 entries; 'k' has 2"),
+        ({"k": [7, 8], 1: [1, 2]}, DTypeError, r"other\[1\]: has no text as its name"),
+    ],
+)
+def test_a_joined_table_with_uneven_columns_or_without_names_is_refused(other, error, says):
+    with pytest.raises(error, match=f"^Groups.join: {says}"):
+        Groups({"x": A}, {"k": [7, 8]}).join(other)
+
+
+def test_lists_are_arrays_per_group():
+    groups = Groups({"x": A}, {"k": [7, 8]}, {"age": [30, 40]})
+    assert groups[[1, 0]]["age"].tolist() == [40, 30]
+    assert groups.join({"k": [8], "q": [1]}, how="inner")["age"].tolist() == [40]

@@ -180,10 +180,28 @@ def test_full_like_has_the_requested_dtype_and_byte_order(dtype):
     x = lodcore.array([[1, 2], [3]])
     with lodcore.Program():
         declared = ops.full_like(lodcore.data("x", (None,), num_levels=1), 5, dtype).dtype
+    assert declared == np.dtype(dtype).newbyteorder("=")
     for given in (x, x.values, np.ones((2, 0))):
         made = ops.full_like(given, 5, dtype)
-        assert values_of(made).dtype == made.dtype == declared == np.dtype(dtype)
+        assert values_of(made).dtype == made.dtype == (declared if given is x else np.dtype(dtype))
         assert (values_of(made) == 5).all()
+
+
+@for_each("dtype", [">f4", ">f8", ">c16", ">i2", ">U3", ">M8[s]"])
+def test_tensors_with_levels_have_the_byte_order_of_the_machine(dtype):
+    x = lodcore.array([[1, 2], [3]])
+    native = np.dtype(dtype).newbyteorder("=")
+    for made in (x.astype(dtype), ops.cast(x, dtype), np.astype(x, np.dtype(dtype)), x.astype(dtype, copy=False)):
+        assert made.dtype == native
+        assert made.tolist() == x.astype(native).tolist()
+    if native.kind in "fc":
+        assert x.sum(axis=1, dtype=dtype).tolist() == [3, 3]
+        assert np.zeros_like(x, dtype=dtype).sum(axis=1).tolist() == [0, 0]
+        assert x.astype(dtype).mean(axis=1).tolist() == [1.5, 3]
+    with lodcore.Program() as program:
+        declared = lodcore.data("x", (None,), dtype, num_levels=1)
+    assert declared.dtype == native
+    assert lodcore.Executor().run(program, {"x": x.astype(native)}, [declared])[0].equals(x.astype(native))
 
 
 #: Operators whose operands must have one dtype.

@@ -46,7 +46,7 @@ def cast(x: Any, dtype: Any) -> Any:
     >>> lodcore.ops.cast(lodcore.array([[1], [2, 3]]), "float32")
     LoDTensor(2 sequences of lengths 1..2, float32: [[1.], [2., 3.]])
     """
-    made = sized("cast", dtype)
+    made = sized("cast", dtype, x)
     values = dense_of("cast: x", x, levels=True)
     if values.dtype.kind == "c" and made.kind in "iuf":
         warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning)
@@ -64,19 +64,19 @@ def _(rows: Any, x: Any, dtype: Any) -> Any:
     return x.astype(dtype).value
 
 
-def sized(where: str, dtype: Any) -> np.dtype[Any]:
-    """Return a caller's dtype, which must have a fixed size."""
+def sized(where: str, dtype: Any, x: Any = None) -> np.dtype[Any]:
+    """Return a caller's dtype, which must have a fixed size; that of a tensor with levels in native byte order."""
     if isinstance(dtype, (Tensor, Symbol)):
         raise DTypeError(f"{where}: dtype: is {type(dtype).__name__}; a dtype is needed")
     made = as_dtype(f"{where}: dtype", dtype)
     if made.hasobject:
         raise error_of_objects(f"{where}: dtype: is", made)
-    return made
+    return made.newbyteorder("=") if getattr(x, "num_levels", 0) else made
 
 
 @cast.define_infer
 def _(x: Spec, dtype: Any) -> Spec:
-    return Spec(x.shape, sized("cast", dtype))
+    return Spec(x.shape, sized("cast", dtype, x))
 
 
 @cast.define_vjp
@@ -107,7 +107,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     LoDTensor(2 sequences of lengths 1..2, int64: [[7], [7, 7]])
     """
     values = dense_of("full_like: x", x, levels=True)
-    made = values.dtype if dtype is None else sized("full_like", dtype)
+    made = values.dtype if dtype is None else sized("full_like", dtype, x)
     fill = kept_in("full_like: fill_value", fill_value, made)
     if fill.ndim and isinstance(x, LoDTensor) and x.lod.num_levels:
         fill = fitted("full_like", values.shape, x.lod, fill)
@@ -128,7 +128,7 @@ def _(rows: Any, x: Any, fill_value: Any, dtype: Any = None) -> Any:
 
 @full_like.define_infer
 def _(x: Spec, fill_value: Any, dtype: Any) -> Spec:
-    made = x.dtype if dtype is None else sized("full_like", dtype)
+    made = x.dtype if dtype is None else sized("full_like", dtype, x)
     kept_in("full_like: fill_value", fill_value, made)
     return Spec(x.shape, made)
 

@@ -26,6 +26,7 @@ from lodcore.ops.order.runs import run_lengths
 from lodcore.ops.windows.neighbours import sequence_shift
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import MOST_DAYS
 
 __all__ = ["sequence_gaps", "sequence_split"]
 
@@ -141,6 +142,8 @@ def _gaps(x: LoDTensor, least: Any, level: int) -> LoDTensor:
     """Return the gaps between rows that are there; beside nan, and between equal infinities, there are none."""
     later, before, found = x.values[1:], x.values[:-1], np.zeros(x.values.shape, np.bool_)
     if x.dtype.kind == "f":  # also between sequences, where it counts for nothing
+        if least > float(np.finfo(x.dtype).max):  # than any difference that the dtype can hold
+            later, before = later.astype(np.float64), before.astype(np.float64)
         with np.errstate(all="ignore"):
             np.greater(later - before, least, out=found[1:])
     elif x.dtype.kind in "mM":
@@ -154,16 +157,25 @@ def _gaps(x: LoDTensor, least: Any, level: int) -> LoDTensor:
     return lod_tensor_body.new_tensor(found, x.lod)
 
 
+def _held(given: np.timedelta64, dtype: np.dtype[Any]) -> np.timedelta64:
+    """Return a duration, or the longest one of a finer unit that cannot hold it: a comparison would overflow."""
+    if np.promote_types(given.dtype, dtype) != dtype or given.astype(dtype).astype(given.dtype) == given:
+        return given
+    longest: Any = np.array(2**63 - 1).view(dtype)[()]
+    return longest  # type: ignore[no-any-return]
+
+
 def distance_of(where: str, given: Any, dtype: np.dtype[Any]) -> Any:
     """Return a checked distance between values of a dtype: whole for integers, a duration for dates."""
     if dtype.kind in "mM":
         if isinstance(given, datetime.timedelta):
-            given = np.timedelta64(given)
+            long = abs(given.days) >= MOST_DAYS  # more microseconds than int64 can hold
+            given = np.timedelta64(given.days, "D") if long else np.timedelta64(given)
         if not isinstance(given, np.timedelta64) or np.isnat(given):
             raise DTypeError(f"{where}: is {given!r}; a duration is needed, since the values have dtype {dtype}")
         if given < np.zeros((), given.dtype)[()]:
             raise ValueError(f"{where}: is {given!r}; 0 or more is needed")
-        return given
+        return _held(given, np.dtype(f"m8{dtype.str[3:]}"))
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise DTypeError(f"{where}: is {given!r}, but the values have dtype {dtype}; numbers or dates are needed")
     if not is_real(given):

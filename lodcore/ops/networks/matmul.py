@@ -407,7 +407,7 @@ def _labels(labels: Any, count: int, num_classes: int, ignore: int | None) -> tu
     if given.shape not in ((count,), (count, 1)):
         raise ShapeError(f"cross_entropy: labels: have shape {given.shape}; there are {count} rows of logits")
     held: Array = np.array(given, order="C").reshape(count)
-    numbers = held.astype(np.int64, copy=False)
+    numbers = held.astype(np.int64, copy=ignore is not None)
     ignored = None
     if ignore is not None:
         ignored = (held == ignore).nonzero()[0]

@@ -509,7 +509,7 @@ def cast_for(name: str, x: Any, dtype: Any) -> Any:
     """Convert the values to the dtype in which they are reduced."""
     if dtype is None:
         return x
-    made = sized(name, dtype)
+    made = sized(name, dtype, x)
     needed = "fc" if name in ("mean", "var", "std") else "biufc"
     if x.dtype.kind not in "biufc":
         raise DTypeError(f"{name}: x: has dtype {x.dtype}; numbers are needed")

@@ -80,7 +80,7 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     array([1.5, nan, 5. ])
     """
     x, weights = _real("average", "x", x), _weights("average", weights)
-    returned = flag("average: returned", returned)
+    returned, keepdims = flag("average: returned", returned), flag("average: keepdims", keepdims)
     if weights is None:
         found = reductions.mean(x, axis, keepdims=keepdims)
         return (found, cast(_mass(x, None, axis, keepdims), found.dtype)) if returned else found

@@ -87,6 +87,71 @@ def test_cumulative_sums_of_durations(axis):
         assert found.values[1] == np.timedelta64(172800, "s")
 
 
+LONG = datetime.timedelta(days=999_999)  # which int64 cannot hold in nanoseconds
+FAR = datetime.datetime(9999, 1, 1)
+
+
+def test_a_distance_that_the_unit_cannot_hold_is_longer_than_any():
+    x = LoDTensor.from_lengths(np.array(["2020-01-01", "2020-01-02"], "M8[ns]"), [2])
+    for long in (LONG, np.timedelta64(LONG), datetime.timedelta.max):
+        assert lodcore.sequence_gaps(x, long).tolist() == [[False, False]]
+        assert lodcore.join_asof(x, x, tolerance=long)[0].tolist() == [[0, 1]]
+    assert lodcore.sequence_gaps(x, datetime.timedelta(hours=36)).tolist() == [[False, False]]
+    days = LoDTensor.from_lengths(np.array([1, 2, 4], "M8[D]"), [3])
+    assert lodcore.sequence_gaps(days, datetime.timedelta(hours=36)).tolist() == [[False, False, True]]
+
+
+@pytest.mark.parametrize("far", [FAR, np.datetime64(FAR)])
+def test_values_that_the_unit_cannot_hold_are_refused(far):
+    x = LoDTensor.from_lengths(np.array(["2020-01-01", "2020-01-02"], "M8[ns]"), [2])
+    for call in (
+        lambda: x.max(axis=1, initial=far),
+        lambda: x.max(axis=1, empty=far),
+        lambda: x.to_padded(far),
+        lambda: lodcore.sequence_shift(x, 1, far),
+        lambda: np.full_like(x, far),
+        lambda: x.copy().__setitem__(0, far),
+    ):
+        with pytest.raises(DTypeError, match=r"datetime64\[ns\] cannot hold it"):
+            call()
+    with pytest.raises(DTypeError, match=r"value 0 is .*; int64 cannot hold its microseconds"):
+        datetime.timedelta.max == GAPS  # noqa: B015
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x % DAY,
+        lambda x: DAY % x,
+        lambda x: divmod(x, DAY)[0],
+        lambda x: x // DAY,
+        lambda x: np.minimum(x, DAY),
+        lambda x: np.clip(x, DAY, None),
+        lambda x: np.full_like(x, DAY),
+        lambda x: lodcore.sequence_shift(x, 1, fill=DAY),
+    ],
+)
+def test_programs_with_durations_of_python_are_saved(call, tmp_path):
+    with np.errstate(all="ignore"):
+        wanted = call(GAPS)
+        with Program() as program:
+            found = call(data("x", (None,), GAPS.dtype, 1))
+        assert_equal(Executor().run(program, {"x": GAPS}, [found])[0], wanted)
+        lodcore.save(tmp_path / "program.npz", program)
+        loaded = lodcore.load(tmp_path / "program.npz")
+        assert_equal(Executor().run(loaded, {"x": GAPS}, [found.name])[0], wanted)
+
+
+def test_membership_and_feeds_of_dates_of_python():
+    assert np.isin(DATES, [DATE]).tolist() == [[False, True], [], [False], [False]]
+    assert np.isin(GAPS, [DAY]).tolist() == [[True, False], [], [False], [False]]
+    with pytest.raises(DTypeError, match=r"isin: test_elements: value 0 is .*zones"):
+        np.isin(DATES, [ZONE])
+    with Program() as program:
+        x = data("x", (), "m8[D]")
+    assert Executor().run(program, {"x": DAY}, [x])[0] == np.timedelta64(1, "D")
+
+
 def test_numbers_of_the_standard_library_that_are_no_operands_are_refused():
     import decimal
     import fractions

@@ -152,3 +152,9 @@ def test_sequence_split_of_split_sequences_keeps_every_level():
     clauses = lodcore.sequence_split(sentences, sentences == 8, "end")
     assert clauses.tolist() == [[[[1, 9]], [[2, 8], [3, 9]]], [], [[[4]]]]
     assert at_level(len, clauses.tolist(), 0) == [2, 0, 1]
+
+
+@pytest.mark.parametrize(("dtype", "ends", "gap"), [("f2", 60000, 70000), ("f4", 3e38, 4e38), ("f8", 1e308, 1.5e308)])
+def test_gaps_beyond_what_the_dtype_can_hold(dtype, ends, gap):
+    x = LoDTensor.from_lengths(np.array([-ends, ends, ends, np.inf, np.inf, np.nan, 0], dtype), [4, 3])
+    assert lodcore.sequence_gaps(x, gap).tolist() == [[False, True, False, True], [False, False, False]]

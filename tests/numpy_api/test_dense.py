@@ -785,3 +785,10 @@ def test_arguments_of_recorded_calls_that_numpy_takes_or_names():
         lodcore.vjp(lambda x: np.transpose(x, 5), x)
     with pytest.raises(lodcore.DTypeError, match=r"numpy.quantile: q: is a Variable; numbers are needed"):
         lodcore.vjp(np.quantile, x, np.array(0.5))
+
+
+@pytest.mark.parametrize("order", [None, 1, -1, 2, -2, np.inf, -np.inf, "fro"])
+def test_condition_numbers_of_several_matrices_are_those_of_numpy(order):
+    matrices = np.random.default_rng(0).normal(size=(2, 3, 3))
+    found = lodcore.vjp(lambda x: np.linalg.cond(x, order), matrices)[0]
+    np.testing.assert_allclose(found, np.linalg.cond(matrices, order))

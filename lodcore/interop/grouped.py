@@ -91,7 +91,7 @@ class Groups:
         if self._lod is not None and not isinstance(self._lod, LoD):
             raise DTypeError(f"Groups: lod: is {type(self._lod).__name__}; a LoD is needed")
         other = repr(next(iter(self.columns), "")) if self._lod is None else "lod"
-        lod = self.lod
+        lod: Any = self.lod if self.columns or self._lod is not None else None  # of keys alone nothing is known
         for name, x in self.columns.items():
             if x.lod is not lod and (x.num_levels < lod.num_levels or x.lod.prefix(lod.num_levels) != lod):
                 raise LoDError(f"Groups: columns[{name!r}]: has a different structure from {other}")
@@ -101,9 +101,8 @@ class Groups:
             raise ValueError(f"Groups: {twice[0]!r}: is the name of two columns")
         for what, given in (("keys", self.keys), ("per_group", self.per_group)):
             for level, (name, entries) in enumerate(given.items()):
-                at = 0 if what == "per_group" else min(level, lod.num_levels - 1)
-                needed = lod.num_sequences(at)
-                if len(entries) != needed:
+                at = 0 if what == "per_group" or lod is None else min(level, lod.num_levels - 1)
+                if lod is not None and len(entries) != (needed := lod.num_sequences(at)):
                     raise LoDError(f"Groups: {what}[{name!r}]: has {len(entries)} entries; there are {needed} groups")
 
     @property

@@ -199,6 +199,8 @@ def _dates(where: str, leaves: list[Any]) -> Array:
                 f"{where}: value {j} is {_short(leaf)}, and dtypes of dates have no zones; "
                 ".astimezone(UTC).replace(tzinfo=None) makes one without"
             )
+    if any(hasattr(leaf, "to_numpy") for leaf in leaves):  # those of pandas, which also count nanoseconds
+        return np.array([leaf.to_numpy() if hasattr(leaf, "to_numpy") else _dates(where, [leaf])[0] for leaf in leaves])
     if kind is datetime.timedelta:
         for j, leaf in enumerate(leaves):
             if not MOST_DAYS > leaf.days > -MOST_DAYS:

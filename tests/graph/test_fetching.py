@@ -217,6 +217,16 @@ def test_writes_to_fetched_results_do_not_change_parameters_and_fed_values():
             assert not found.flags.writeable, case
 
 
+def test_a_fed_holder_is_fetched_as_one_that_cannot_be_changed():
+    given = DenseTensor(np.arange(3.0))
+    with Program() as program:
+        x = data("x", (None,), "float64")
+    (found,) = Executor().run(program, {"x": given}, [x])
+    assert type(found) is DenseTensor
+    assert not found.values.flags.writeable
+    np.testing.assert_array_equal(found.values, given.values)
+
+
 def test_results_of_a_run_may_be_changed():
     with Program() as program:
         v = parameter(np.ones((2, 2)), "v")

@@ -152,6 +152,24 @@ def test_membership_and_feeds_of_dates_of_python():
     assert Executor().run(program, {"x": DAY}, [x])[0] == np.timedelta64(1, "D")
 
 
+class Timestamp(datetime.datetime):
+    """A time of pandas, which also counts nanoseconds."""
+
+    def to_numpy(self):
+        return np.datetime64(datetime.datetime(*self.timetuple()[:6]), "ns") + 1
+
+
+def test_times_of_pandas_keep_their_nanoseconds():
+    time = Timestamp(2024, 1, 1)
+    x = LoDTensor.from_lengths(np.array([time.to_numpy(), np.datetime64("2024-01-01")]), [1, 1])
+    assert (x == time).tolist() == [[True], [False]]
+    assert np.isin(x, [time]).tolist() == [[True], [False]]
+    np.testing.assert_array_equal(lodcore.array([[time], [DATE]]).values, [time.to_numpy(), NUMPYS[DATE]])
+    filled = x.copy()
+    filled[1] = time
+    assert filled.values.tolist() == [time.to_numpy().astype(int)] * 2
+
+
 def test_numbers_of_the_standard_library_that_are_no_operands_are_refused():
     import decimal
     import fractions

@@ -1,6 +1,5 @@
 """What is True or False: anything else, such as the text of a setting, is refused where it is given."""
 
-import importlib
 import inspect
 
 import numpy as np
@@ -163,6 +162,5 @@ def signature(call):
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_flags_of_tables(library):
-    pytest.importorskip(library)
-    call = getattr(importlib.import_module("lodcore"), f"to_{library}")
+    call = getattr(lodcore, f"to_{library}")
     assert message(lambda v: call(X, lists=v), "no") == f"lodcore.to_{library}: lists: is 'no'; True or False is needed"

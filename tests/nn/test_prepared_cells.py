@@ -130,6 +130,7 @@ def test_cells_take_inputs_and_states_of_any_memory_layout(kind, dtype):
                 assert_near(layer.cell(of, *given), wanted)
 
 
+@pytest.mark.skipif(not lodcore.kernels.matrix.is_fast(), reason="nothing is compiled without fused products")
 def test_matrices_of_a_gru_are_cut_from_its_buffer_without_indices():
     """Arrays of indices cost more, with their gradients, than all steps of a layer of width 256."""
     layer, parameters, x, state = network("GRU", np.float32)

@@ -174,22 +174,31 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
     times = dtype.kind in "mM"
     if given.dtype.hasobject or not (exact or np.can_cast(given.dtype, dtype, "same_kind")):
         raise DTypeError(f"{where}: has dtype {given.dtype}; {dtype} cannot hold it")
+    if times and not (held := is_held(given, dtype)).all():
+        raise DTypeError(f"{where}: is {given[~held].flat[0].item()!r}; {dtype} cannot hold it")
     try:
         with np.errstate(invalid="ignore", over="raise"):
             made: Array = given.astype(dtype)
             whole = given.astype(dtype.kind) if text else given
-            made_again = made.astype(given.dtype) if times else made  # a comparison would overflow, too
     except FloatingPointError:
         with np.errstate(all="ignore"):
             wrong = given[np.isfinite(given) & ~np.isfinite(given.astype(dtype))].flat[0].item()
         raise DTypeError(f"{where}: is {wrong!r}; {dtype} cannot hold it") from None
     except UnicodeError:
         raise DTypeError(f"{where}: has bytes that are not ASCII; {dtype} cannot hold them") from None
-    if (exact or text or times) and not np.array_equal(made_again, whole, equal_nan=times):
-        differs = (made_again != whole) & ~np.isnat(whole) if times else made != whole
-        wrong = whole[differs].flat[0].item()
+    if (exact or text) and not np.array_equal(made, whole):
+        wrong = whole[made != whole].flat[0].item()
         raise DTypeError(f"{where}: is {wrong!r}; {dtype} cannot hold it")
     return made
+
+
+def is_held(times: Any, dtype: np.dtype[Any]) -> Any:
+    """Return which dates or durations a unit can hold; one that it cannot wraps, or is refused by NumPy 2.5."""
+    try:
+        again = times.astype(dtype).astype(times.dtype)
+    except OverflowError:
+        return np.array([is_held(time, dtype) for time in times]) if np.ndim(times) else np.bool_(False)
+    return (again == times) | np.isnat(times)
 
 
 # -- broadcasting ------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """NumPy's functions on dense Variables: values and gradients, under vjp, in Programs and in bodies of loops."""
 
+import operator
 import re
 import warnings
 
@@ -160,15 +161,18 @@ TEXTS = [one for text in (METHODS, SHAPES, JOINS, PRODUCTS, LINALG, FFT, ORDERS,
 
 
 def there(text):
-    """Return whether this NumPy has the function of a call."""
+    """Return whether this NumPy has the function of a call, if it is one of NumPy's."""
+    name = text.partition("(")[0]
+    if not name.startswith("np."):
+        return True
     try:
-        eval(text.partition("(")[0], {"np": np})
+        operator.attrgetter(name.removeprefix("np."))(np)
     except AttributeError:
         return False
     return True
 
 
-CALLS = [*TEXTS, *filter(there, listed(NEWER))]
+CALLS = [*TEXTS, *listed(NEWER)]
 if np.lib.NumpyVersion(np.__version__) < "2.5.0":  # which has no products of vectors of two numbers any more
     CALLS += listed(OLDER)
 
@@ -178,9 +182,9 @@ def compute(text, given):
 
 
 def checked(texts, check):
-    """Call a check for each text; name all that fail."""
+    """Call a check for each text whose function this NumPy has; name all that fail."""
     failed = []
-    for text in texts:
+    for text in filter(there, texts):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of the cross product of two numbers
             try:
@@ -296,7 +300,7 @@ def test_results_of_integers_and_their_dtypes_are_those_of_numpy():
         assert (np.asarray(found).dtype, np.shape(found)) == (wanted.dtype, wanted.shape)
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
-    checked([one.strip() for one in WHOLE_CALLS.replace("\n", " | ").split(" | ") if one.strip()], check)
+    checked(listed(WHOLE_CALLS), check)
 
 
 def test_gradient_of_pinv_where_singular_values_are_cut_off_is_that_of_differences():

@@ -14,7 +14,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, level_of
 from lodcore.operators.copies import nested_operand
 from lodcore.operators.numbers import is_real
-from lodcore.operators.operands import check_equal
+from lodcore.operators.operands import check_equal, is_held
 from lodcore.ops.elementwise.compare import greater_than, logical_and, logical_not
 from lodcore.ops.elementwise.convert import cast
 from lodcore.ops.elementwise.math import minus
@@ -159,7 +159,7 @@ def _gaps(x: LoDTensor, least: Any, level: int) -> LoDTensor:
 
 def _held(given: np.timedelta64, dtype: np.dtype[Any]) -> np.timedelta64:
     """Return a duration, or the longest one of a finer unit that cannot hold it: a comparison would overflow."""
-    if np.promote_types(given.dtype, dtype) != dtype or given.astype(dtype).astype(given.dtype) == given:
+    if np.promote_types(given.dtype, dtype) != dtype or is_held(given, dtype):
         return given
     longest: Any = np.array(2**63 - 1).view(dtype)[()]
     return longest  # type: ignore[no-any-return]

@@ -156,7 +156,7 @@ class Timestamp(datetime.datetime):
     """A time of pandas, which also counts nanoseconds."""
 
     def to_numpy(self):
-        return np.datetime64(datetime.datetime(*self.timetuple()[:6]), "ns") + 1
+        return np.datetime64(datetime.datetime(*self.timetuple()[:6]), "ns") + np.timedelta64(1, "ns")
 
 
 def test_times_of_pandas_keep_their_nanoseconds():

@@ -34,7 +34,13 @@ def _to_winner(d: Any, second: Any) -> tuple[Any, Any]:
 def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
     with np.errstate(divide="ignore", invalid="ignore"):
         by_base = np.where(np.equal(y, 0), 0, y * np.power(x, y - 1.0))  # in the dtype of x, if y is a number
-    return d * by_base, d * out * np.log(np.where(np.greater(x, 0), x, 1))
+    has_log = np.not_equal(x, 0) if np.iscomplexobj(x) else np.greater(x, 0)
+    return d * by_base, d * out * np.log(np.where(has_log, x, 1))
+
+
+def _sign(d: Any, out: Any, x: Any) -> Any:
+    """Return 0 for real numbers; the sign of a complex one, which has length 1, turns with it."""
+    return _ratio(d - np.real(d * out) * np.conj(out), 1.0, np.abs(x)) if np.iscomplexobj(x) else None
 
 
 #: The vjp rules by name of the function; their parameters are the operands and `out`, as needed. At a kink of one
@@ -71,7 +77,7 @@ UFUNC_RULES: dict[str, Callable[..., Any]] = {
     "sinh": lambda d, x: d * np.cosh(x),
     "cosh": lambda d, x: d * np.sinh(x),
     "arcsinh": lambda d, x: d / np.sqrt(x * x + 1),
-    "arccosh": lambda d, x: d / np.sqrt(x * x - 1),
+    "arccosh": lambda d, x: d / (np.sqrt(x - 1) * np.sqrt(x + 1)),  # of one root, complex numbers have the other sign
     "arctanh": lambda d, x: d / (1 - x * x),
     "deg2rad": lambda d: d * (np.pi / 180),
     "radians": lambda d: d * (np.pi / 180),
@@ -96,7 +102,7 @@ UFUNC_RULES: dict[str, Callable[..., Any]] = {
     "ceil": lambda d: None,
     "rint": lambda d: None,
     "trunc": lambda d: None,
-    "sign": lambda d: None,
+    "sign": _sign,
 }
 
 

@@ -209,7 +209,8 @@ def cond(x: Any, p: Any = None) -> Any:
     if p in (None, 2, -2):
         values = svd(x, compute_uv=False)
         first, last = (ops.index_values(values, [Ellipsis, j]) for j in (0, -1))
-        return ops.div(last, first) if p == -2 else ops.div(first, last)
+        found = ops.div(last, first) if p == -2 else ops.div(first, last)
+        return ops.where(ops.equal(first, 0), np.inf, found)
     return ops.mul(norm(x, p, (-2, -1)), norm(inv(x), p, (-2, -1)))
 
 

@@ -265,6 +265,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 def _slope(x: Any, axis: int, step: Any, edge_order: int) -> Any:
     """Compute the gradient along one axis."""
     step = step if isinstance(step, (int, float)) else dense_of("gradient", step)
+    if not isinstance(step, (int, float)) and step.dtype.kind not in "biufcmM":
+        raise DTypeError(f"numpy.gradient: varargs: has dtype {step.dtype}; numbers or durations are needed")
     x, uneven = of_length("numpy.gradient: f", x, axis, edge_order + 1), np.ndim(step) > 0
     if uneven:
         if np.ndim(step) > 1 or (None not in (step.shape[0], x.shape[axis]) and step.shape[0] != x.shape[axis]):

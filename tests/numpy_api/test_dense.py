@@ -349,13 +349,14 @@ np.linalg.outer(p, p): vectors are needed
 np.linalg.multi_dot([w, w]): arrays[0]: has shape (2, 3, 4); a matrix is needed
 np.linspace(v, 5, -3): num: is -3; 0 or more is needed
 np.rollaxis(w, 1, 4): start: is 4; x has 3 axes
+np.gradient(v, 'a'): varargs: has dtype <U1; numbers or durations are needed
 """
 
 
 def test_shapes_that_numpy_refuses_are_refused():
     def check(line):
         text, said = line.split(": ", 1)
-        with pytest.raises(ValueError, match=re.escape(said)):
+        with pytest.raises((ValueError, TypeError), match=re.escape(said)):
             vjp(lambda given: compute(text, given), GIVEN)
 
     checked(WRONG_SHAPES.strip().splitlines(), check)
@@ -796,3 +797,9 @@ def test_condition_numbers_of_several_matrices_are_those_of_numpy(order):
     matrices = np.random.default_rng(0).normal(size=(2, 3, 3))
     found = lodcore.vjp(lambda x: np.linalg.cond(x, order), matrices)[0]
     np.testing.assert_allclose(found, np.linalg.cond(matrices, order))
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("order", [None, 2, -2])
+def test_condition_number_of_zeros_is_infinite(order):
+    assert lodcore.vjp(lambda x: np.linalg.cond(x, order), np.zeros((2, 2)))[0] == np.inf

@@ -26,11 +26,15 @@ def has_loop(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
 
 
 def _agrees(ufunc: np.ufunc, dtype: np.dtype[Any], count: int) -> bool:
-    """Compare the loop with the ufunc, on ordinary numbers and on those that are not."""
+    """Compare the loop with the ufunc, on ordinary numbers and on those that are not.
+
+    Operands and result touch, as they may in a tile: some loops take that for overlapping, and compute otherwise.
+    """
     numbers = np.linspace(-3, 3, count, dtype=dtype)
     numbers[count // 2 :: 9] = [-0.0, np.inf, np.nan, -np.inf][: len(numbers[count // 2 :: 9])]
-    given = [numbers.reshape(1, count), numbers[::-1].reshape(1, count).copy()]
-    out = np.zeros((1, count), dtype)
+    touching = np.zeros((3, 1, count), dtype)
+    touching[0], touching[1] = numbers, np.abs(numbers[::-1])
+    *given, out = touching
     operands = np.array([(BATCH, k, count, 0) for k in range(3)], np.int64)
     second = 1 if ufunc.nin == 2 else -1
     instructions = np.array([(CODES["ufunc"], count, 2, 0, second, -1, 0, 0)], np.int64)
@@ -38,7 +42,7 @@ def _agrees(ufunc: np.ufunc, dtype: np.dtype[Any], count: int) -> bool:
     try:
         kernels.machine.run_steps([*given, out], [], [ufunc], operands, instructions, *where, 1, 1, False)
         with np.errstate(all="ignore"):
-            wanted = ufunc(*given[: ufunc.nin], dtype=dtype)
+            wanted = ufunc(*[x.copy() for x in given[: ufunc.nin]], dtype=dtype)
     except (TypeError, ValueError):
         return False
     return bool(out.tobytes() == wanted.tobytes())

@@ -17,15 +17,15 @@ DEFECTS = {
     ("lodcore/graph/executor.py", "tests/graph/test_fetching.py"): [
         (
             "results-in-the-order-of-the-first-run",
-            "(len(program.ops), bool(keep_scopes), *map(id, wanted))",
-            "(len(program.ops), bool(keep_scopes), *sorted(map(id, wanted)))",
+            'flag("Executor.run: keep_scopes", keep_scopes), *map(id, wanted))',
+            'flag("Executor.run: keep_scopes", keep_scopes), *sorted(map(id, wanted)))',
         ),
     ],
     ("lodcore/graph/executor.py", "tests/graph/test_program.py"): [
         (
             "plan-of-a-shorter-program",
-            "= (len(program.ops), bool(keep_scopes), *map(id, wanted))",
-            "= (0, bool(keep_scopes), *map(id, wanted))",
+            '= (len(program.ops), flag("Executor.run: keep_scopes", keep_scopes), ',
+            '= (0, flag("Executor.run: keep_scopes", keep_scopes), ',
         ),
     ],
     (

@@ -17,8 +17,8 @@ DEFECTS = {
     ("lodcore/operators/operands.py", "tests/test_errors.py"): [
         (
             "truncated-when-written",
-            "    if (exact or text or times) and not np.array_equal(made, whole, equal_nan=times):",
-            "    if (exact or text or times) and made.shape != whole.shape:",
+            "    if (exact or text) and not np.array_equal(made, whole):",
+            "    if (exact or text) and made.shape != whole.shape:",
         ),
     ],
     ("lodcore/operators/operands.py", "tests/operators/test_empty_sequences.py"): [

@@ -106,7 +106,7 @@ def reduce_values(
                     reduced = REDUCTIONS[name](values, chosen, None, None, keepdims, initial)
     except TypeError as error:
         raise _without(name, values.dtype, error) from None
-    if isinstance(x, LoDTensor) and x.lod.num_levels and 0 not in chosen:
+    if type(x) is not np.ndarray and isinstance(x, LoDTensor) and x.lod.num_levels and 0 not in chosen:
         return lod_tensor_body.new_tensor(np.ascontiguousarray(reduced), x.lod)
     return reduced
 
@@ -160,8 +160,11 @@ def kept_empty(name: str, empty: Any, dtype: np.dtype[Any]) -> Any:
 
 def _checked(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
     """Check a name and axes; return the axes counted from the first."""
-    if axes is None and type(name) is str and name in REDUCTIONS:  # the usual case
-        return tuple(range(ndim))
+    if type(name) is str and name in REDUCTIONS:  # the usual cases
+        if axes is None:
+            return tuple(range(ndim))
+        if type(axes) is tuple and len(axes) == 1 and type(axes[0]) is int and -ndim <= axes[0] < ndim:
+            return (axes[0] % ndim,)
     if not isinstance(name, str) or (name not in REDUCTIONS and name not in INDEX and name != "mean"):
         names = [*REDUCTIONS, "mean", *INDEX]
         raise ValueError(f"reduce_values: name: is {name!r}; one of {', '.join(names)} is needed")

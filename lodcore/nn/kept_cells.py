@@ -44,6 +44,7 @@ class CellBody(Body):
 
     script: Script | None = None
     owner: Any = None
+    repetition = "dynamic_rnn: step"
 
     def __init__(self, parent: Any, keeps_shapes: bool) -> None:
         super().__init__(parent, keeps_shapes)

@@ -136,7 +136,7 @@ class OneByOne:
             try:
                 engine.run(calls, frame, len(calls))
             except Exception as error:
-                raise named_error(error, f"while_loop: step {t}", calls[frame[0]].operator.name) from error
+                raise named_error(error, f"dynamic_rnn: step {t}", calls[frame[0]].operator.name) from error
             values = layout.values(frame)
             behind = [values[v] if isinstance(v, Variable) else v for v in self._behind]
             states = [

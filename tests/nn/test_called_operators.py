@@ -267,7 +267,7 @@ def test_operators_in_cells_whose_results_break_the_shape_rule_raise():
         return np.zeros_like(x)
 
     _, parameters, x, state = given("centering")
-    with pytest.raises(lodcore.ShapeError, match=r"while_loop: step 0: halved: has 2 rows; 5 are needed"):
+    with pytest.raises(lodcore.ShapeError, match=r"dynamic_rnn: step 0: halved: has 2 rows; 5 are needed"):
         nn.dynamic_rnn(lambda p, x, h: (np.tanh(halved(x @ p["x"] + h) + h), h), parameters, x, state)
 
 

@@ -69,9 +69,15 @@ class Body(NamedBlock):
         The Block that is open around it.
     keeps_shapes : bool
         Whether the lengths of axis 0 of outer tensors are known inside, too.
+
+    Attributes
+    ----------
+    repetition : str
+        What errors call one run of the body, before its number.
     """
 
     repeats = True
+    repetition = "while_loop: step"
 
     def __init__(self, parent: Block | None, keeps_shapes: bool = False) -> None:
         super().__init__(parent)

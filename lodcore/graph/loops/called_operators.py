@@ -107,7 +107,7 @@ class CalledOp:
             y = np.asarray(frame[slot])
             if len(y) != count:
                 raise ShapeError(
-                    f"while_loop: step {t}: {self.op.name}: has {len(y)} rows; {count} are needed, as its rule for "
+                    f"dynamic_rnn: step {t}: {self.op.name}: has {len(y)} rows; {count} are needed, as its rule for "
                     "shapes says"
                 )
             out[:count, start : start + width] = y.reshape(count, width)
@@ -161,7 +161,7 @@ class CalledOp:
         try:
             function(*args)
         except Exception as error:
-            raise named_error(error, f"while_loop: step {t}", self.op.name) from error
+            raise named_error(error, f"dynamic_rnn: step {t}", self.op.name) from error
 
 
 def _with(own: dict[Variable, Variable], x: Any) -> Any:

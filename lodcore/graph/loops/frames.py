@@ -160,7 +160,7 @@ class StepRunner:
             except Exception as error:
                 if frame[0] is None:  # raised by a signal between two calls
                     raise
-                raise named_error(error, f"while_loop: step {step}", self.body.ops[frame[0]].name) from error
+                raise named_error(error, f"{self.body.repetition} {step}", self.body.ops[frame[0]].name) from error
             if at < 0:
                 values = [*map(frame.__getitem__, carry)]
                 for place, by in advancing:

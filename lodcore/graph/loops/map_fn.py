@@ -206,6 +206,7 @@ def _mapped(f: Callable[[Any], Any], x: Any) -> Any:
     for number, array in enumerate(arrays[1:], 1):
         count = map_fn_size(arrays[0], array, number)
     with loop.loop(exec_immediately=False):
+        loop.body.repetition = "map_fn: entry"
         at = loop.step()
         loop.break_if(greater_equal_than(at, count))
 

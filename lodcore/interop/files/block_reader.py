@@ -288,6 +288,10 @@ class BlockReader:
         if max_steps is not None and (type(max_steps) is not int or as_size(max_steps) is None):
             raise LoDError(f"{where}: max_steps: is {described(max_steps)}; an integer of 0 or more is needed")
         body = Body(None, shapes is True)
+        repetition = content.get("repetition", body.repetition)
+        if type(repetition) is not str:
+            raise LoDError(f"{where}: repetition: is {described(repetition)}; a text is needed")
+        body.repetition = repetition
         inner, declared = self._body(where, body, content)
         inner.read_ops(content)
         if not any(isinstance(op, Break) for op in body.ops):

@@ -203,6 +203,8 @@ class BlockWriter:
         for v in loop.steps.captured:
             body.declare(v, "captured")
         options = {"max_steps": loop.max_steps, "recompute": bool(loop.recompute), "keeps_shapes": loop.keeps_shapes}
+        if loop.body.repetition != Body.repetition:
+            options["repetition"] = loop.body.repetition
         return {**options, **body.written()}
 
     def _branches(self, branches: Branches, path: tuple[str, ...]) -> dict[str, Any]:

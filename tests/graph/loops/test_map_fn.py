@@ -389,5 +389,15 @@ def test_what_warns_or_raises_runs_entry_by_entry():
     with pytest.warns(RuntimeWarning, match="divide by zero") as met:
         assert map_fn(lambda number: 1.0 / number, x).tolist() == [1.0, np.inf, 0.5, np.inf]
     assert len(met) == 2  # one an entry
-    with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match=r"step 1"):
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match=r"^map_fn: entry 1: "):
         map_fn(lambda number: 1.0 / number, x)
+
+
+def test_errors_of_entries_name_map_fn_also_when_the_program_comes_from_a_file(tmp_path):
+    with Program() as program:
+        x = data("x", (None,), "f8", num_levels=1)
+        found = map_fn(lambda sequence: sequence + np.ones(2), x)
+    lodcore.save(tmp_path / "program", program)
+    for one in (program, lodcore.load(tmp_path / "program")):
+        with pytest.raises(ShapeError, match=r"^map_fn: entry 1: add: .*do not broadcast"):
+            Executor().run(one, {"x": LISTS}, [found.name])

@@ -14,6 +14,7 @@ from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api import dense_shapes
 from lodcore.numpy_api.exchange import refuse_exchange
+from lodcore.numpy_api.few_elements import elements, is_shorter_first
 from lodcore.numpy_api.paired import Group, check_together, is_number, is_vector
 from lodcore.operators.alignment import fitted
 from lodcore.operators.operands import check_equal, kept_in, known_value, rows_of
@@ -23,7 +24,7 @@ from lodcore.ops.index.index_values import index_values
 from lodcore.ops.move.expand import sequence_reverse
 from lodcore.ops.move.gather import gather_sequences
 from lodcore.ops.move.lod_data import num_rows
-from lodcore.ops.move.position import drop_level, insert_level
+from lodcore.ops.move.position import insert_level
 from lodcore.ops.move.ranges import arange
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.tensors import fast_paths, lod_body, lod_tensor_body
@@ -34,7 +35,6 @@ from lodcore.tensors.lod_tensor_body import LoDTensorBody  # isinstance(x, LoDTe
 __all__ = ["getitem", "read_only", "setitem"]
 
 ALL = slice(None)
-SMALL = 4096  # values that are taken sooner than it is found out which are needed
 
 #: The reason why values cannot be written, and the remedy.
 READ_ONLY = (
@@ -178,9 +178,12 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
     known = known_value(x) if open_operators() is None else x  # under vjp, too
     group = Group(_numbered(known, keys) if isinstance(known, LoDTensor) else keys)
     at = 0
-    paired = _elements(x, known, group)
+    paired = elements(x, known, group.keys)
     if paired is not None:
         x, at = paired, 1
+    elif is_shorter_first(known, group.keys):
+        x = _slice(x, group.keys[1], 1)
+        group.keys[1] = ALL
     for j, one in enumerate(group.keys):
         if paired is not None and j < 2:
             group.meet(j, j, is_vector(one))
@@ -197,39 +200,6 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
         x, passed = _along(x, one, at)
         at += passed
     return x
-
-
-def _elements(x: Any, known: Any, group: Group) -> Any:
-    """Return x[I, J] of a vector I, and a number or vector J, without the other elements of these sequences.
-
-    None for other keys, for a few small sequences, for Variables whose structure is not known here, and where an entry
-    is out of bounds, which is told by what takes whole sequences.
-    """
-    if type(known) is not LoDTensor or len(group.keys) < 2 or not known.num_levels:
-        return None
-    index, place = group.keys[:2]
-    if not _is_integers(index) or not (type(place) is int or _is_integers(place)):
-        return None
-    if len(index) * known.values.size <= SMALL:
-        return None
-    size, offsets = len(known), known.lod.offsets(0)
-    if not size or ((index < -size) | (index >= size)).any() or np.size(place) not in (1, len(index)):
-        return None
-    index = index.astype(np.int64) % size
-    starts = offsets[index]
-    lengths = offsets[index + 1] - starts
-    place = np.asarray(place)
-    if ((place < -lengths) | (place >= lengths)).any():
-        return None
-    place = place.astype(np.int64)
-    places = starts + np.where(place < 0, place + lengths, place)
-    if known.num_levels > 1:
-        return gather_sequences(drop_level(x, 0), places)
-    return known.values.take(places, 0) if known is x else index_values(rows(x), [places])
-
-
-def _is_integers(key: Any) -> bool:
-    return isinstance(key, np.ndarray) and key.ndim == 1 and key.dtype.kind in "iu"
 
 
 def _array_of_lists(key: list[Any]) -> Any:

@@ -202,7 +202,11 @@ class BlockWriter:
             body.declare(v, "carried", **_counter(v))
         for v in loop.steps.captured:
             body.declare(v, "captured")
-        options = {"max_steps": loop.max_steps, "recompute": bool(loop.recompute), "keeps_shapes": loop.keeps_shapes}
+        options: dict[str, Any] = {
+            "max_steps": loop.max_steps,
+            "recompute": bool(loop.recompute),
+            "keeps_shapes": loop.keeps_shapes,
+        }
         if loop.body.repetition != Body.repetition:
             options["repetition"] = loop.body.repetition
         return {**options, **body.written()}

@@ -1,0 +1,85 @@
+"""Indices that choose few elements of long sequences, without taking these sequences first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.numpy_api.paired import is_number, is_vector
+from lodcore.ops.elementwise.convert import rows
+from lodcore.ops.index.index_values import index_values
+from lodcore.ops.move.gather import gather_sequences
+from lodcore.ops.move.position import drop_level
+from lodcore.tensors.lod_tensor import LoDTensor
+
+__all__ = ["elements", "is_shorter_first"]
+
+SMALL = 4096  # values that are taken sooner than it is found out which are needed
+
+
+def elements(x: Any, known: Any, keys: list[Any]) -> Any:
+    """Return x[I, J] of a vector I, and a number or vector J, without the other elements of these sequences.
+
+    Parameters
+    ----------
+    x : LoDTensor or Variable
+    known : LoDTensor or Variable
+        The value of x, if that is known here.
+    keys : list
+        Prepared keys.
+
+    Returns
+    -------
+    LoDTensor, ndarray, Variable or None
+        None for other keys, for a few small sequences, for Variables whose structure is not known here, and
+        where an entry is out of bounds, which is told by what takes whole sequences.
+    """
+    if type(known) is not LoDTensor or len(keys) < 2 or not known.num_levels:
+        return None
+    index, place = keys[:2]
+    if not _is_integers(index) or not (type(place) is int or _is_integers(place)):
+        return None
+    if len(index) * known.values.size <= SMALL:
+        return None
+    size, offsets = len(known), known.lod.offsets(0)
+    if not size or ((index < -size) | (index >= size)).any() or np.size(place) not in (1, len(index)):
+        return None
+    index = index.astype(np.int64) % size
+    starts = offsets[index]
+    lengths = offsets[index + 1] - starts
+    place = np.asarray(place)
+    if ((place < -lengths) | (place >= lengths)).any():
+        return None
+    place = place.astype(np.int64)
+    places = starts + np.where(place < 0, place + lengths, place)
+    if known.num_levels > 1:
+        return gather_sequences(drop_level(x, 0), places)
+    return known.values.take(places, 0) if known is x else index_values(rows(x), [places])
+
+
+def _is_integers(key: Any) -> bool:
+    return isinstance(key, np.ndarray) and key.ndim == 1 and key.dtype.kind in "iu"
+
+
+def is_shorter_first(known: Any, keys: list[Any]) -> bool:
+    """Return whether x[I, a:b] of a vector I takes less as x[:, a:b][I]: where slices are short, or I chooses much.
+
+    Parameters
+    ----------
+    known : LoDTensor or Variable
+        The value of x, if that is known here.
+    keys : list
+        Prepared keys.
+    """
+    if type(known) is not LoDTensor or len(keys) < 2 or not known.num_levels or not _is_integers(keys[0]):
+        return False
+    if type(keys[1]) is not slice or any(is_number(key) or is_vector(key) for key in keys[2:]):
+        return False
+    start, stop = keys[1].start or 0, keys[1].stop
+    if type(start) is not int or type(stop) is not int or (start < 0) != (stop < 0):
+        return False
+    if len(keys[0]) * known.values.size <= SMALL or ((keys[0] < -len(known)) | (keys[0] >= len(known))).any():
+        return False
+    lengths = known.lengths
+    return 2 * int(np.minimum(lengths, abs(stop - start)).sum()) < int(lengths[keys[0]].sum())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
+from lodcore.base.naming import call_named
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import level_of
@@ -16,6 +17,7 @@ from lodcore.operators.operands import Array, with_levels
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
+from lodcore.ops.windows.neighbours import sequence_accumulate
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -168,7 +170,7 @@ def sequence_cumsum(x: Any, level: int = -1) -> LoDTensor:
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Numbers; each column is accumulated separately.
+        Numbers or durations; each column is accumulated separately.
     level : int
         The level of the sequences, with all rows below each.
 
@@ -183,7 +185,7 @@ def sequence_cumsum(x: Any, level: int = -1) -> LoDTensor:
     LevelError
         If the level does not exist.
     DTypeError
-        If x does not hold numbers of at most float64.
+        If x does not hold numbers of at most float64, or durations.
 
     Examples
     --------
@@ -193,6 +195,9 @@ def sequence_cumsum(x: Any, level: int = -1) -> LoDTensor:
     """
     where = "sequence_cumsum"
     values, lod = x.values, x.lod
+    if values.dtype.kind == "m":
+        found: LoDTensor = call_named(where, sequence_accumulate, x, np.add, level)
+        return found
     work, dtype = numbers_of(where, "sum", values.dtype)
     k = lod_body.normalize_level(lod, level, where)
     result = result_rows(where, values, len(values), dtype, None)
@@ -214,7 +219,7 @@ def sequence_cumsum(x: Any, level: int = -1) -> LoDTensor:
 @sequence_cumsum.define_infer
 def _(x: Spec, level: int) -> Spec:
     where = "sequence_cumsum"
-    dtype = numbers_of(where, "sum", x.dtype)[1]
+    dtype = x.dtype if x.dtype.kind == "m" else numbers_of(where, "sum", x.dtype)[1]
     level_of(where, x, level)
     return Spec(x.shape, dtype)
 

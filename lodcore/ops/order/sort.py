@@ -9,7 +9,6 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.threads import get_num_threads, in_parts, parts
-from lodcore.errors import DTypeError
 from lodcore.operators.arguments import integer_of, level_of
 from lodcore.operators.copies import spec_rows
 from lodcore.operators.operands import Array
@@ -18,7 +17,6 @@ from lodcore.operators.roles import Nested
 from lodcore.ops.order.order import check_order, ordered, placed
 from lodcore.ops.reduce.pool import result_rows
 from lodcore.tensors import lod_body, lod_tensor_body
-from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -95,7 +93,7 @@ def sequence_topk(x: Any, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Has dtype bool, integer, float16, float32 or float64.
+        Has a dtype of `sequence_sort`.
     k : int
         0 or more; of a shorter sequence, all rows are returned.
     level : int
@@ -112,13 +110,13 @@ def sequence_topk(x: Any, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor
     LevelError
         If the level does not exist.
     DTypeError
-        If the dtype cannot be sorted or is wider than float64, or k is not an integer.
+        If the dtype cannot be sorted, or is wider than float64, or k is not an integer.
     ValueError
         If k is negative.
 
     Notes
     -----
-    As in NumPy's order, nan is the greatest. Equal numbers keep their order.
+    As in NumPy's order, nan and NaT are the greatest. Equal numbers keep their order.
 
     Examples
     --------
@@ -131,17 +129,31 @@ def sequence_topk(x: Any, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor
     """
     where = "sequence_topk"
     most = _count(k)
-    values, lod, at = _rows_of(where, x, level)
+    values, lod = x.values, x.lod
+    check_order(where, values.dtype)
+    at = lod_body.normalize_level(lod, level, where)
     offsets = lod_body.in_rows(lod, at)
     count = len(offsets) - 1
     kept = buffers.new_offsets(count + 1)
     kernels.sort.keep_first(offsets, most, kept)
-    n_kept = kept.item(count)
+    if values.dtype.kind in "biuf":
+        best, positions = _best(where, values, offsets, kept)
+    else:
+        found, places = ordered(where, values, offsets, True, True, True)
+        chosen = np.arange(kept[-1]) + np.repeat(np.asarray(offsets[:-1]) - kept[:-1], np.diff(kept))
+        best = found[chosen]
+        positions = np.zeros(best.shape, POSITION) if places is None else places[chosen].reshape(best.shape)
+    left = lod_body.make_lod([*map(lod.offsets, range(at)), kept] if at else [kept], kept.item(count))
+    return lod_tensor_body.owned_tensor(best, left), lod_tensor_body.owned_tensor(positions, left)
+
+
+def _best(where: str, values: Array, offsets: Any, kept: Array) -> tuple[Array, Array]:
+    """Return the greatest numbers, and their positions."""
+    n_kept = kept.item(len(kept) - 1)
     best = buffers.new_rows(where, values, n_kept)
     positions = buffers.new_int64(n_kept) if values.ndim == 1 else result_rows(where, values, n_kept, POSITION, None)
     _best_rows(buffers.as_cells(values), offsets, kept, buffers.as_cells(best), buffers.as_cells(positions))
-    left = lod_body.make_lod([*map(lod.offsets, range(at)), kept] if at else [kept], n_kept)
-    return lod_tensor_body.owned_tensor(best, left), lod_tensor_body.owned_tensor(positions, left)
+    return best, positions
 
 
 def _best_rows(x: Array, offsets: Any, kept: Array, best: Array, positions: Array) -> None:
@@ -163,7 +175,7 @@ def _best_rows(x: Array, offsets: Any, kept: Array, best: Array, positions: Arra
 @sequence_topk.define_infer
 def _(x: Spec, k: int, level: int) -> tuple[Spec, Spec]:
     _count(k)
-    _check_order("sequence_topk", x.dtype)
+    check_order("sequence_topk", x.dtype)
     rows, count = spec_rows(x), level_of("sequence_topk", x, level) + 1
     return Spec(rows, x.dtype, count), Spec(rows, POSITION, count)
 
@@ -178,19 +190,6 @@ def _(d: Array, _: None, out: tuple[LoDTensor, LoDTensor], x: LoDTensor, level: 
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
-
-
-def _rows_of(where: str, x: Any, level: int) -> tuple[Array, LoD, int]:
-    """Return rows that can be sorted, their structure, and a level counted from the first."""
-    values, lod = x.values, x.lod
-    _check_order(where, values.dtype)
-    return values, lod, lod_body.normalize_level(lod, level, where)
-
-
-def _check_order(where: str, dtype: np.dtype[Any]) -> None:
-    """Raise if kernels cannot sort a dtype."""
-    if dtype.char not in "dfliqbhBHILQ?e":
-        raise DTypeError(f"{where}: x: has dtype {dtype}; bool, integers or floats of at most float64 are needed")
 
 
 def _count(k: Any) -> int:

@@ -39,6 +39,33 @@ def test_complex_numbers_are_sorted_and_ranked_as_by_numpy(dtype):
     assert lodcore.sequence_n_unique(x).tolist() == [len(np.unique(part)) for part in x.to_arrays()]
 
 
+DATES = np.array(["2024-02-01", "NaT", "2023-01-01", "2024-02-01", "2025-06-07", "1969-01-01"], "M8[s]")
+
+
+@for_each("k", [0, 1, 2, 9])
+@for_each("level", [0, 1])
+@for_each(
+    "rows", [DATES, DATES - DATES[0], np.array([*"bacbb", "ab"]), np.array(COMPLEX[-6:]), np.stack([DATES] * 2, 1)]
+)
+def test_greatest_rows_are_the_first_of_all_in_descending_order(rows, level, k):
+    x = LoDTensor.from_lengths(np.concatenate([rows, rows[::-1]]), [2, 0, 1], [4, 3, 5])
+    values, positions = lodcore.sequence_topk(x, k, level)
+    assert (values.dtype, values.num_levels) == (x.dtype, level + 1)
+    assert values.lod == positions.lod
+    ordered = sequence_sort(x, level, descending=True)
+    for part, every, found, at in zip(
+        parts(x, level), parts(ordered, level), parts(values, level), parts(positions, level), strict=True
+    ):
+        assert found.tobytes() == every[:k].tobytes()
+        assert np.take_along_axis(part, at, 0).tobytes() == found.tobytes()
+
+
+def test_gradient_of_the_greatest_complex_numbers_is_put_back():
+    x = lodcore.array([[3 + 1j, 1 + 2j, 1 + 1j], []])
+    _, pullback = vjp(lambda x: lodcore.sequence_topk(x, 2)[0], x)
+    assert pullback(np.array([1 + 5j, 10]))[0].values.tolist() == [1 + 5j, 10, 0]
+
+
 def test_gradient_of_sorted_complex_numbers_has_their_previous_order():
     x = lodcore.array([[3 + 1j, 1 + 2j, 1 + 1j], []])
     _, pullback = vjp(sequence_sort, x)

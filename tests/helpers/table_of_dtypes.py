@@ -234,6 +234,7 @@ reduce_values min
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:M8
 sequence_pad
 run_lengths
+sequence_topk
     ?:b1,i8 u1:u1,i8 i1:i1,i8 u2:u2,i8 i2:i2,i8 u4:u4,i8 i4:i4,i8 u8:u8,i8 i8:i8,i8 f2:f2,i8 f4:f4,i8 f8:f8,i8
     F:c8,i8 D:c16,i8 U3:U3,i8 M8:M8,i8
 concat_values
@@ -278,9 +279,6 @@ sequence_searchsorted
 sequence_interp
     ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f8 f4:f8 f8:f8 F:- D:- U3:- M8:-
     f4/f8:f8 f8/f4:f8 f2/f4:f8 f4/f2:f8 f4/i8:f8 i8/f4:f8 i4/u4:f8 u8/i8:f8 ?/f2:f8 i2/?:f8 F/f8:- f4/D:-
-sequence_topk
-    ?:b1,i8 u1:u1,i8 i1:i1,i8 u2:u2,i8 i2:i2,i8 u4:u4,i8 i4:i4,i8 u8:u8,i8 i8:i8,i8 f2:f2,i8 f4:f4,i8 f8:f8,i8
-    F:c8,i8 D:c16,i8 U3:U3,i8 M8:M8,i8
 refuse_unlike
 spread
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:M8

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError
 
-__all__ = ["NO_DTYPE", "as_dtype"]
+__all__ = ["NO_DTYPE", "as_dtype", "in_unit", "is_held"]
 
 #: The errors that NumPy raises for what is not a dtype; it parses text like "08" or "i4,(" as Python.
 NO_DTYPE = (TypeError, ValueError, SyntaxError, KeyError, IndexError, OverflowError, RecursionError, MemoryError)
@@ -39,3 +39,42 @@ def as_dtype(where: str, given: Any) -> np.dtype[Any]:
     except NO_DTYPE:
         raise DTypeError(f"{where}: is {str(given)[:60]!r}, which is not a NumPy dtype") from None
     return made
+
+
+def in_unit(where: str, times: Any, dtype: np.dtype[Any]) -> Any:
+    """Convert an array; raise for a date or duration that the unit of the dtype cannot hold.
+
+    Parameters
+    ----------
+    where : str
+        The names of the function and its argument, for the message.
+    times : ndarray
+    dtype : dtype
+        Of any kind; only between units there is something to check.
+
+    Returns
+    -------
+    ndarray
+        The array itself if it has the dtype.
+
+    Raises
+    ------
+    DTypeError
+        Names the first such value.
+    """
+    if times.dtype == dtype:
+        return times
+    if times.dtype.kind == dtype.kind and dtype.kind in "mM":
+        held = is_held(times, dtype)
+        if not held.all():
+            raise DTypeError(f"{where}: is {times[~held].flat[0]}; {dtype} cannot hold it")
+    return times.astype(dtype)
+
+
+def is_held(times: Any, dtype: np.dtype[Any]) -> Any:
+    """Return which dates or durations a unit can hold; one that it cannot wraps, or is refused by NumPy 2.5."""
+    try:
+        again = times.astype(dtype).astype(times.dtype)
+    except OverflowError:
+        return np.array([is_held(time, dtype) for time in times]) if np.ndim(times) else np.bool_(False)
+    return (again == times) | np.isnat(times)

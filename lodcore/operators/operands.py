@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
+from lodcore.base.dtypes import is_held
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.operators.arguments import WEAK, dense_of
 from lodcore.tensors import lod_body, lod_tensor_body
@@ -190,15 +191,6 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
         wrong = whole[made != whole].flat[0].item()
         raise DTypeError(f"{where}: is {wrong!r}; {dtype} cannot hold it")
     return made
-
-
-def is_held(times: Any, dtype: np.dtype[Any]) -> Any:
-    """Return which dates or durations a unit can hold; one that it cannot wraps, or is refused by NumPy 2.5."""
-    try:
-        again = times.astype(dtype).astype(times.dtype)
-    except OverflowError:
-        return np.array([is_held(time, dtype) for time in times]) if np.ndim(times) else np.bool_(False)
-    return (again == times) | np.isnat(times)
 
 
 # -- broadcasting ------------------------------------------------------------------------------------------------------

@@ -148,6 +148,8 @@ def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None)
         raise DTypeError(f"{where}: {error}") from None
     if values.dtype.hasobject and leaves and isinstance(leaves[0], (datetime.date, datetime.timedelta)):
         values = _dates(where, leaves)
+    if values.dtype.kind in "mM":
+        _refuse_far(where, leaves, values.dtype)
     if values.dtype.kind in "US" and (dtype is None or not dtype.itemsize):
         _refuse_nul(where, leaves)
     if values.ndim != 1 or len(values) != len(leaves):
@@ -207,6 +209,19 @@ def _dates(where: str, leaves: list[Any]) -> Array:
                 raise DTypeError(f"{where}: value {j} is {_short(leaf)}; int64 cannot hold its microseconds")
         return np.array(leaves, "m8[us]")
     return np.array(leaves, "M8[us]" if any(isinstance(leaf, datetime.datetime) for leaf in leaves) else "M8[D]")
+
+
+def _refuse_far(where: str, leaves: list[Any], dtype: np.dtype[Any]) -> None:
+    """Raise for a date, a duration, or text of one, that the unit cannot hold; NumPy would let it wrap."""
+    units: dict[Any, list[Any]] = {}
+    for leaf in leaves:
+        units.setdefault(leaf.dtype if isinstance(leaf, np.generic) else None, []).append(leaf)
+    for unit, some in units.items():
+        try:
+            given = np.array(some, unit or f"{dtype.kind}8")
+        except (ValueError, TypeError, OverflowError):  # as for integers, which have no unit of their own
+            continue
+        dtypes.in_unit(where, given, dtype)
 
 
 def _refuse_nul(where: str, strings: Sequence[Any]) -> None:
@@ -327,7 +342,11 @@ def _converted(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -
             common = np.result_type(*{array.dtype for array in plain} or {float})
         except TypeError as error:
             raise DTypeError(f"{where}: arrays: {error}") from None
-    return [np.ascontiguousarray(array, common.newbyteorder("=")) for array in plain]
+    native = common.newbyteorder("=")
+    return [
+        np.ascontiguousarray(dtypes.in_unit(f"{where}: arrays[{j}]", array, native), native)
+        for j, array in enumerate(plain)
+    ]
 
 
 def as_values(where: str, given: Any) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.base.caller import warn
 from lodcore.base.dispatch import Symbol
-from lodcore.base.dtypes import as_dtype
+from lodcore.base.dtypes import as_dtype, in_unit
 from lodcore.base.recycling import computed
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.alignment import HINT, fitted
@@ -52,6 +52,8 @@ def cast(x: Any, dtype: Any) -> Any:
         warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning)
         values = values.real
     try:
+        if made.kind in "mM" and values.dtype != made:
+            return computed(lambda values: in_unit("cast: x", values, made), (values,))
         return computed(lambda values: values.astype(made), (values,))
     except RuntimeError as error:  # for dates as text that is too short
         raise DTypeError(f"cast: dtype: is {made}: {error}") from None
@@ -210,7 +212,7 @@ def concat_values(xs: Any, axis: int) -> Any:
         result = computed(joined, [rows_of(x) for x in tensors])
     except DTypeError:
         raise
-    except TypeError as error:
+    except (TypeError, OverflowError) as error:
         raise no_dtype("concat_values", tensors, error) from None
     return result if lod is None else on_rows("concat_values", result, lod, result.ndim)
 

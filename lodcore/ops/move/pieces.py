@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dtypes import is_held
 from lodcore.base.memory import flag
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, level_of
 from lodcore.operators.copies import nested_operand
 from lodcore.operators.numbers import is_real
-from lodcore.operators.operands import check_equal, is_held
+from lodcore.operators.operands import check_equal
 from lodcore.ops.elementwise.compare import greater_than, logical_and, logical_not
 from lodcore.ops.elementwise.convert import cast
 from lodcore.ops.elementwise.math import minus

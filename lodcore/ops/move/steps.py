@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.dtypes import in_unit
 from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import integer_of, level_of
 from lodcore.operators.operands import Array, rows_of
@@ -255,7 +256,7 @@ def _of_one_kind(where: str, elements: list[Array]) -> list[Array]:
     """Convert elements to C-contiguous arrays with one dtype."""
     same_shapes(where, [element[:0] for element in elements], 0)
     dtype = np.result_type(*{element.dtype for element in elements})
-    return [as_values(where, np.ascontiguousarray(element, dtype)) for element in elements]
+    return [as_values(where, in_unit(f"{where}: elements", element, dtype)) for element in elements]
 
 
 def _pack_buffer(where: str, given: LoDTensor, indices_map: IndicesMap, steps: Array, out: Array | None) -> LoDTensor:

@@ -9,6 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol
+from lodcore.base.dtypes import in_unit
 from lodcore.base.naming import named, with_arguments
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import choice_of, dense_of
@@ -307,7 +308,7 @@ def match_keys(x_keys: Any, y_keys: Any, how: str = "inner") -> tuple[Array, Arr
 def _matched(x_keys: Array, y_keys: Array, how: str, dtype: np.dtype[Any]) -> tuple[Array, Array, Array]:
     """Pair equal keys, in the order of x."""
     n = len(x_keys)
-    both = np.concatenate([x_keys, y_keys], dtype=dtype)
+    both = np.concatenate([in_unit("match_keys: keys", keys, dtype) for keys in (x_keys, y_keys)])
     ids, firsts = numbered(both)
     offsets, order = listed(ids[n:], len(firsts))
     counts = np.diff(offsets)[ids[:n]]

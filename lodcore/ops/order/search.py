@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.dtypes import in_unit
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of
 from lodcore.operators.lod_rules import same_as
@@ -105,7 +106,8 @@ def _comparable(x: Array, v: Array) -> tuple[Array, Array]:
         return ranks[: len(x)], ranks[len(x) :]
     if kind in "mM":
         unit = np.result_type(x.dtype, v.dtype)  # NaT comes last: 0 - 1 wraps around
-        shifted = [one.astype(unit).view(np.uint64) ^ np.uint64(2**63) for one in (x, v)]
+        in_one = [in_unit(f"sequence_searchsorted: {name}", one, unit) for name, one in (("x", x), ("v", v))]
+        shifted = [one.view(np.uint64) ^ np.uint64(2**63) for one in in_one]
         return shifted[0] - np.uint64(1), shifted[1] - np.uint64(1)
     work = _common(x.dtype, v.dtype)
     return x.astype(work, copy=False), v.astype(work, copy=False)

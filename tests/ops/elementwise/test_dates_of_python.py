@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import DTypeError, Executor, LoDTensor, Program, data
+from lodcore import DTypeError, Executor, LoDTensor, Program, data, vjp
 from lodcore.testing import assert_equal
+from tests.helpers.tables import for_each
 
 DATES = LoDTensor.from_lengths(np.array(["2024-01-01", "2024-01-03", "NaT", "2024-01-07"], "M8[s]"), [2, 0, 1, 1])
 GAPS = LoDTensor.from_lengths(np.array([86400, 172800, "NaT", 5], "m8[s]"), [2, 0, 1, 1])
@@ -180,3 +181,39 @@ def test_numbers_of_the_standard_library_that_are_no_operands_are_refused():
         with pytest.raises(DTypeError, match=rf"^equal: y: is a {type(number).__name__}; a LoDTensor or an array"):
             x == number  # noqa: B015
     assert (x == None) is False  # noqa: E711
+
+
+OLD = np.array(["1000-01-01", "2020-01-01", "NaT"], "M8[D]")
+NEW = np.array(["1980-01-01", "2020-01-01", "2030-01-01"], "M8[ns]")
+
+
+@for_each(
+    "call",
+    [
+        lambda x, y: lodcore.sequence_searchsorted(x, y),
+        lambda x, y: lodcore.sequence_searchsorted(y, x),
+        lambda x, y: lodcore.join_asof(x, y),
+        lambda x, y: np.concatenate([x, y], axis=1),
+        lambda x, y: LoDTensor.from_arrays([y.values, x.values]),
+        lambda x, y: x.astype("M8[ns]"),
+        lambda x, y: vjp(lambda x: x.astype("M8[ns]"), x),
+        lambda x, y: lodcore.match_keys(y.values, x.values),
+        lambda x, y: lodcore.array([list(y.values), list(x.values)]),
+        lambda x, y: lodcore.array([[str(x.values[0])]], "M8[ns]"),
+        lambda x, y: lodcore.array([[x.values[0].item()]], "M8[ns]"),
+    ],
+)
+def test_dates_of_two_units_that_one_cannot_hold_are_refused(call):
+    """NumPy before 2.5 lets them wrap, and then raises a bare OverflowError."""
+    x, y = (LoDTensor.from_lengths(values, [3]) for values in (OLD, NEW))
+    with pytest.raises(DTypeError, match=r"is 1000-01-01; datetime64\[ns\] cannot hold it"):
+        call(x, y)
+    call(x[:, 1:], y)
+
+
+def test_a_conversion_to_the_same_unit_is_a_copy():
+    x = LoDTensor.from_lengths(NEW, [3])
+    copied = x.copy()
+    copied[0] = NEW[::-1]
+    assert x.values.tolist() == NEW.tolist()
+    assert x.astype("M8[ns]") is not x

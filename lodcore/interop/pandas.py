@@ -12,12 +12,12 @@ from lodcore.base.memory import flag
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow.columns import texts_of_arrow
 from lodcore.interop.arrow.interface import arrow_table
+from lodcore.interop.arrow.restored import restored
 from lodcore.interop.pandas_columns import column_of, is_lists, is_short_arrow_text, is_text
 from lodcore.interop.pandas_restored import key_entries, series_of
 from lodcore.interop.tables import (
     Key,
     grouped_table,
-    lists_of,
     names_of_keys,
     outgoing,
     plain_column,
@@ -170,13 +170,13 @@ def _lists(pandas: Any, where: str, table: Any) -> Any:
     made = {}
     index = None
     for name, x in {**table.key_columns(where), **table.columns}.items():
-        if isinstance(x, LoDTensor) and x.dtype.kind == "S":  # which Arrow would pad with zeros
-            made[name] = pandas.Series(lists_of(x, table.masks.get(name)), dtype=object)
-        elif isinstance(x, LoDTensor):
+        if isinstance(x, LoDTensor):
             pyarrow = library("pyarrow", "arrow", where)
             masks = {name: table.masks[name]} if name in table.masks else {}
             chunks = pyarrow.table(arrow_table(where, {name: x}, masks)).column(0)
-            made[name] = pandas.Series(pandas.arrays.ArrowExtensionArray(chunks))
+            made[name] = pandas.Series(
+                pandas.arrays.ArrowExtensionArray(restored(pyarrow, chunks, table.kept.get(name)))
+            )
         elif table.keys and name == next(iter(table.keys)):
             index = pandas.Index(key_entries(pandas, x, table.kept.get(name)), name=name)
         else:

@@ -17,7 +17,6 @@ from lodcore.interop.tables import (
     Key,
     TableColumn,
     grouped_table,
-    lists_of,
     names_of_keys,
     outgoing,
     plain_column,
@@ -160,10 +159,8 @@ def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
 
 
 def _frame(polars: Any, where: str, columns: Mapping[str, Any], masks: Mapping[str, Any]) -> Any:
-    """Return a table of columns; bytes, which Arrow would pad with zeros, are copied one by one."""
-    frame = polars.DataFrame(arrow_table(where, columns, masks))
-    bytes_ = [name for name, x in columns.items() if x.dtype.kind == "S"]
-    return frame.with_columns([polars.Series(name, lists_of(columns[name], masks.get(name))) for name in bytes_])
+    """Return a table of columns."""
+    return polars.DataFrame(arrow_table(where, columns, masks))
 
 
 def _restored(polars: Any, frame: Any, kept: Mapping[str, tuple[Any, ...]]) -> Any:

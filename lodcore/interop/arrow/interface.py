@@ -21,6 +21,7 @@ from lodcore.interop.arrow.importing import Options
 from lodcore.interop.arrow.nodes import Node, node_of, table_node, without_rows
 from lodcore.interop.arrow.objects import read_arrow
 from lodcore.interop.arrow.reading import read_schema
+from lodcore.interop.arrow.restored import restored
 from lodcore.interop.arrow.writing import array_capsule, schema_capsule, stream_capsule
 from lodcore.interop.grouped import Groups
 from lodcore.interop.tables import Key, TableColumn, grouped_table, names_of_keys, outgoing
@@ -181,7 +182,8 @@ def to_arrow(x: Any) -> Any:
     Parameters
     ----------
     x : LoDTensor, nested lists, ndarray, Groups, or mapping of str to LoDTensor or ndarray
-        A table of groups has one line per outermost group, with its zones, digits, categories and missing values.
+        A table of groups has one line per outermost group, with its zones, digits, times of day, categories and missing
+        values.
 
     Returns
     -------
@@ -198,7 +200,7 @@ def to_arrow(x: Any) -> Any:
         table = outgoing(where, x, None)
         made = pyarrow.table(arrow_table(where, {**table.key_columns(where), **table.columns}, table.masks))
         columns = zip(made.column_names, made.columns, strict=True)
-        return pyarrow.table({name: _restored(pyarrow, x, table.kept.get(name, ("",))) for name, x in columns})
+        return pyarrow.table({name: restored(pyarrow, x, table.kept.get(name)) for name, x in columns})
     if isinstance(x, Mapping):
         return pyarrow.table(arrow_table(where, x, {}))
     if not isinstance(x, LoDTensor) and hasattr(x, "__arrow_c_array__"):
@@ -206,28 +208,6 @@ def to_arrow(x: Any) -> Any:
     where = f"{where}: x"
     found = as_values(where, x) if isinstance(x, np.ndarray) else as_nested(where, x)
     return pyarrow.array(Spoken(node_of(found, where=where)))
-
-
-def _restored(pyarrow: Any, column: Any, kept: tuple[Any, ...]) -> Any:
-    """Return a column with its zone, digits or categories, unless it has values by now that these do not fit."""
-    try:
-        return column.cast(_kind_of(pyarrow, column.type, kept))
-    except pyarrow.ArrowInvalid:
-        return column
-
-
-def _kind_of(pyarrow: Any, kind: Any, kept: tuple[Any, ...]) -> Any:
-    """Return the type of a column with its zone, digits or categories."""
-    types = pyarrow.types
-    if types.is_large_list(kind) and kept[0] in ("zone", "decimal"):  # categories in lists cannot be cast
-        return pyarrow.large_list(_kind_of(pyarrow, kind.value_type, kept))
-    if kept[0] == "zone" and types.is_timestamp(kind):
-        return pyarrow.timestamp(kind.unit, kept[1])
-    if kept[0] == "decimal" and types.is_float64(kind):
-        return pyarrow.decimal128(kept[2] or 38, kept[1])
-    if kept[0] == "category" and types.is_large_string(kind):
-        return pyarrow.dictionary(pyarrow.int32(), kind)
-    return kind
 
 
 class ArrowTable:

@@ -127,9 +127,9 @@ def _leaf(where: str, values: Array, name: bytes) -> Node:
         return b"+s", name, count, 0, (None,), fields
     if dtype.kind == "b":
         return b"b", name, count, 0, (None, np.packbits(values, bitorder="little")), ()
-    if dtype.kind == "U":
+    if dtype.kind in "US":  # an Arrow type of a fixed size would show the zeros behind shorter bytes
         offsets, encoded = utf8_of(where, values)
-        return b"U", name, count, 0, (None, offsets, encoded), ()
+        return b"U" if dtype.kind == "U" else b"Z", name, count, 0, (None, offsets, encoded), ()
     if dtype.kind in "mM":
         return _times(where, values, name)
     return format_of(where, dtype), name, count, 0, (None, np.ascontiguousarray(values)), ()

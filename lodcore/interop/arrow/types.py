@@ -144,7 +144,7 @@ def format_of(where: str, dtype: DType) -> bytes:
     if dtype.kind in "iuf" and dtype.itemsize <= 8:
         names = {np.dtype(name).str[1:]: format for format, name in PRIMITIVES.items() if len(format) == 1}
         return names[dtype.str[1:]].encode()
-    if dtype.kind in "SV" and dtype.names is None:
+    if dtype.kind == "V" and dtype.names is None:
         return b"w:%d" % dtype.itemsize
     if dtype.kind in "mM":
         unit, count = np.datetime_data(dtype)

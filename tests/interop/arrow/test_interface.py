@@ -31,7 +31,7 @@ OUT += [np.dtype("i2, f4")]
 
 @given(lod_tensors(0, 3, OUT))
 def test_to_arrow_and_from_arrow_round_trip(x):
-    fixed = "fixed" if x.dtype.kind == "U" else "rows"
+    fixed = "fixed" if x.dtype.kind in "US" else "rows"
     nulls = np.array("NaT", x.dtype) if x.dtype.kind in "mM" else "error"
     records = True if x.dtype.names else None
     for again in (from_arrow(x, nulls, strings=fixed, records=records), from_arrow(Streamed(x), nulls, strings=fixed)):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import Executor, LoDTensor, Program, append_backward, data, nn, ops
+from lodcore import Executor, LoDTensor, Program, append_backward, data, nn, ops, value_and_grad
 from lodcore.operators.roles import Dense
 from lodcore.ops import operator
 from lodcore.tensors.tensor import Spec
@@ -284,3 +284,32 @@ def test_operators_that_change_the_number_of_rows_run_in_a_loop():
     with operator_by_operator():
         for one, other in zip(found, run(cell, parameters, x, state), strict=True):
             assert_near(one, other, "sums over rows")
+
+
+CHOICES = {
+    "by parameters": lambda p, x, s: np.where(p > 0, p, s),
+    "by a constant": lambda p, x, s: np.where(np.array([True, False]), p, s),
+    "the other way round": lambda p, x, s: np.where(p > 0, s, p),
+    "of the step": lambda p, x, s: np.where(p > 0, p, x) + s,
+    "inside a function": lambda p, x, s: np.tanh(np.where(p > 0, p, s)),
+}
+
+
+@for_each("name", CHOICES)
+def test_choices_that_all_steps_share_have_the_gradients_of_a_loop(name):
+    x, boot = LoDTensor.from_lengths(np.linspace(0, 1, 6).reshape(3, 2), [2, 1]), np.ones((2, 2))
+    p = np.array([0.5, -0.7])
+
+    def of_cell(p, boot):
+        every, last = nn.dynamic_rnn(lambda p, x, s: (x * p, CHOICES[name](p, x, s)), p, x, boot)
+        return ops.sum(every) + ops.sum(last * 3)
+
+    def by_hand(p, boot):
+        first = CHOICES[name](p, x.values[[0, 2]], boot)
+        second = CHOICES[name](p, x.values[1], first[0])
+        return ops.sum(x.values * p) + ops.sum((second + first[1]) * 3)
+
+    found, wanted = (value_and_grad(f, (0, 1))(p, boot) for f in (of_cell, by_hand))
+    np.testing.assert_allclose(found[0], wanted[0])
+    for one, other in zip(found[1], wanted[1], strict=True):
+        np.testing.assert_allclose(one, other)

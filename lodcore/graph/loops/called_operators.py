@@ -150,8 +150,8 @@ class CalledOp:
         """Return the Variables that need a gradient, and the way back."""
         found = self._ways.get((needs, wanted))
         if found is None:
-            sources = [v for v, need in zip(self.rows, needs, strict=True) if need]
-            sources += [v for v, standing in self.outer.items() if standing in wanted]
+            sources, shared = [v for v, need in zip(self.rows, needs, strict=True) if need], {*wanted}
+            sources += [v for v, standing in self.outer.items() if standing in shared]
             needed, some = path([self.op], sources)
             found = set(needed), [BackwardCall(op, set(needed), self._calls[True], set()) for op in some]
             self._ways[needs, wanted] = found

@@ -21,6 +21,11 @@ def _ratio(d: Any, a: Any, b: Any) -> Any:
     return d * np.divide(a, b, out=np.zeros_like(b), where=b != 0)
 
 
+def _turned(d: Any, a: Any, length: Any) -> Any:
+    """Compute d * a / length ** 2, whose square may overflow, and 0 where it is 0."""
+    return _ratio(_ratio(d, a, length), 1.0, length)
+
+
 def _direction(x: Any) -> Any:
     """Return the derivative of the absolute value; of a complex number, its conjugate of length 1."""
     return np.sign(x) if not np.iscomplexobj(x) else _ratio(np.conj(x), 1.0, np.abs(x))
@@ -35,7 +40,7 @@ def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
     with np.errstate(divide="ignore", invalid="ignore"):
         by_base = np.where(np.equal(y, 0), 0, y * np.power(x, y - 1.0))  # in the dtype of x, if y is a number
     has_log = np.not_equal(x, 0) if np.iscomplexobj(x) else np.greater(x, 0)
-    return d * by_base, d * out * np.log(np.where(has_log, x, 1))
+    return d * by_base, d * out * np.log(np.where(has_log, x, out.dtype.type(1)))
 
 
 def _sign(d: Any, out: Any, x: Any) -> Any:
@@ -91,11 +96,11 @@ UFUNC_RULES: dict[str, Callable[..., Any]] = {
     "float_power": _power,
     "remainder": lambda d, x, y: (d, -d * np.floor_divide(x, y)),
     "fmod": lambda d, x, y: (d, -d * np.trunc(np.divide(x, y))),
-    "arctan2": lambda d, x, y: (_ratio(d, y, x * x + y * y), _ratio(-d, x, x * x + y * y)),
+    "arctan2": lambda d, x, y: (_turned(d, y, length := np.hypot(x, y)), _turned(-d, x, length)),
     "hypot": lambda d, out, x, y: (_ratio(d, x, out), _ratio(d, y, out)),
     "logaddexp": lambda d, out, x, y: (d * np.exp(x - out), d * np.exp(y - out)),
     "logaddexp2": lambda d, out, x, y: (d * np.exp2(x - out), d * np.exp2(y - out)),
-    "copysign": lambda d, x, y: (d * np.sign(x) * np.copysign(1, y), None),
+    "copysign": lambda d, x, y: (d * np.sign(np.multiply(x, 1)) * np.copysign(1, y), None),
     "floor_divide": lambda d: (None, None),
     "heaviside": lambda d: (None, None),
     "floor": lambda d: None,

@@ -60,7 +60,7 @@ DEFECTS = {
         ),
         (
             "derivative-of-a-sign-at-0",
-            "(d * np.sign(x) * np.copysign(1, y), None)",
+            "(d * np.sign(np.multiply(x, 1)) * np.copysign(1, y), None)",
             "(d * np.copysign(1, x) * np.copysign(1, y), None)",
         ),
     ],

@@ -140,6 +140,28 @@ def test_derivatives_of_two_operands(name):
         assert_derivatives(pairs, found[side], [D * BINARY[name](*pair)[side] for pair in pairs])
 
 
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("name", [name for name in BINARY if name != "heaviside"])
+def test_gradients_beside_an_operand_of_another_dtype_are_those_beside_float64(name, place):
+    """Neither wrap where the dtype of the partner cannot hold a square, nor are computed in half precision."""
+    function, x = getattr(np, name), np.array([2.0, 0.5, 3.0])
+    for partner in (np.int8([3, 100, 7]), np.uint8([3, 200, 7]), np.int64([3, 2**33, 7]), np.float16([3, 300, 7])):
+        values = np.minimum(partner, 9).astype(partner.dtype) if "power" in name else partner
+
+        def gradient(values, place=place):
+            given = [values, values]
+            given[place] = x
+            found, pullback = lodcore.vjp(lambda x: function(*[x if one is given[place] else one for one in given]), x)
+            return pullback(np.ones_like(found))[0]
+
+        np.testing.assert_allclose(gradient(values), gradient(values.astype(float)), rtol=1e-12)
+
+
+def test_gradients_of_arctan2_at_large_numbers_and_of_the_sign_of_a_truth():
+    assert lodcore.value_and_grad(lambda x: np.arctan2(x, 1e200))(np.float64(2.0))[1] == 1e-200
+    assert lodcore.value_and_grad(lambda x: np.copysign(True, x))(np.float64(-2.0))[1] == 0
+
+
 def of_complex(name):
     """Return whether NumPy's function takes complex numbers, and its results are not chosen by comparison."""
     function = getattr(np, name)

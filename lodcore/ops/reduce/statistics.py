@@ -42,8 +42,13 @@ def _mass(x: Any, weights: Any, axis: Any, keepdims: bool = False) -> Any:
     return reductions.sum(each, axis, keepdims=keepdims)
 
 
-def _weights(name: str, weights: Any) -> Any:
-    return None if weights is None else _real(name, "weights", weights)
+def _reals(name: str, **given: Any) -> tuple[list[Any], list[float]]:
+    """Return real numbers as floats of one dtype, that of the result, and the rounding of their own; None stays."""
+    made = {argument: None if x is None else _real(name, argument, x) for argument, x in given.items()}
+    dtypes = [x.dtype for x in made.values() if x is not None]
+    common = np.result_type(*dtypes)
+    floats = [x if x is None or x.dtype == common else cast(x, common) for x in made.values()]
+    return floats, [float(np.finfo(dtype).eps) for dtype in dtypes]
 
 
 @named
@@ -79,7 +84,7 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     >>> lodcore.average(x, axis=1, weights=lodcore.array([[3.0, 1.0], [], [2.0]]))
     array([1.5, nan, 5. ])
     """
-    x, weights = _real("average", "x", x), _weights("average", weights)
+    (x, weights), _ = _reals("average", x=x, weights=weights)
     returned, keepdims = flag("average: returned", returned), flag("average: keepdims", keepdims)
     if weights is None:
         found = reductions.mean(x, axis, keepdims=keepdims)
@@ -116,7 +121,7 @@ def moment(x: Any, n: int, axis: Any = None, weights: Any = None) -> Any:
     >>> lodcore.moment(lodcore.array([[1.0, 3.0], [], [5.0]]), 2, axis=1)
     array([ 5., nan, 25.])
     """
-    x = _real("moment", "x", x)
+    (x, weights), _ = _reals("moment", x=x, weights=weights)
     power = integer("moment: n", n)
     if power < 0:
         raise ValueError(f"moment: n: is {power}; 0 or more is needed")
@@ -180,7 +185,7 @@ def cov(x: Any, y: Any, axis: Any = None, weights: Any = None, ddof: Any = 0) ->
     >>> lodcore.cov(x, x * 2, axis=1)
     array([ 2., nan,  0.])
     """
-    x, y, weights = _real("cov", "x", x), _real("cov", "y", y), _weights("cov", weights)
+    (x, y, weights), _ = _reals("cov", x=x, y=y, weights=weights)
     axis, x, y, weights = _together("cov", axis, x, y, weights)
     product = mul(_centred("cov", x, axis, weights), _centred("cov", y, axis, weights))
     mass = _mass(product, weights, axis)
@@ -208,19 +213,19 @@ def corr(x: Any, y: Any, axis: Any = None, weights: Any = None) -> Any:
     >>> lodcore.corr(x, -x, axis=1)
     array([-1., nan])
     """
-    x, y, weights = _real("corr", "x", x), _real("corr", "y", y), _weights("corr", weights)
+    (x, y, weights), eps = _reals("corr", x=x, y=y, weights=weights)
     axis, x, y, weights = _together("corr", axis, x, y, weights)
     one, other = _centred("corr", x, axis, weights), _centred("corr", y, axis, weights)
     mass = _mass(one, weights, axis)
-    pairs = ((one, average(x, axis, weights)), (other, average(y, axis, weights)))
+    pairs = ((one, average(x, axis, weights), eps[0]), (other, average(y, axis, weights), eps[1]))
     squares = mul(*(_squares(*pair, mass, weights, axis) for pair in pairs))
     return _ratio(_sum(mul(one, other), weights, axis), sqrt(squares))
 
 
-def _squares(centred: Any, middle: Any, mass: Any, weights: Any, axis: Any) -> Any:
+def _squares(centred: Any, middle: Any, eps: float, mass: Any, weights: Any, axis: Any) -> Any:
     """Sum the squares of centred numbers; nan where they are constant but for rounding."""
     squares, rest = _sum(mul(centred, centred), weights, axis), _sum(centred, weights, axis)
-    least = mul(mul(middle, middle), mul(mass, (ROUNDING * float(np.finfo(squares.dtype).eps)) ** 2))
+    least = mul(mul(middle, middle), mul(mass, (ROUNDING * eps) ** 2))
     exact = minus(squares, _ratio(mul(rest, rest), mass))  # since the average of many numbers is not
     return where(greater_than(exact, add(least, mul(squares, 0.01))), squares, float("nan"))
 
@@ -247,14 +252,14 @@ def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[A
     >>> intercept, slope
     (array([ 1., nan]), array([ 3., nan]))
     """
-    x, y, weights = _real("linear_fit", "x", x), _real("linear_fit", "y", y), _weights("linear_fit", weights)
+    (x, y, weights), eps = _reals("linear_fit", x=x, y=y, weights=weights)
     if getattr(x, "num_levels", 0) and x.ndim < y.ndim:
         x = spread(x, y)  # one x for all columns of y
     axis, x, y, weights = _together("linear_fit", axis, x, y, weights)
     one = _centred("linear_fit", x, axis, weights)
     mass = _mass(one, weights, axis)
     middle = average(x, axis, weights)
-    squares = _squares(one, middle, mass, weights, axis)
+    squares = _squares(one, middle, eps[0], mass, weights, axis)
     slope = _ratio(_sum(mul(one, y), weights, axis), squares)
     intercept = minus(average(y, axis, weights), mul(slope, middle))
     share = _ratio(mul(middle, middle), squares)

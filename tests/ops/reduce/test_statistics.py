@@ -204,3 +204,24 @@ def test_half_precision_counts_every_value(count):
     assert np.nanmean(lodcore.LoDTensor.from_lengths(half, [count]), axis=1).tolist() == [0.5]
     gradient = lodcore.vjp(np.mean, half)[1](np.float16(1))[0]
     np.testing.assert_allclose(gradient, np.float16(1 / count), rtol=1e-3)
+
+
+@for_each("dtype", ["f2", "f4", "u1", "i8", "?"])
+@for_each("axis", [None, 0, 1])
+def test_statistics_of_two_dtypes_are_computed_in_that_of_the_result(dtype, axis):
+    x = lodcore.array([[1.5, 2.25, 0.75], [], [4.0, 3.0]])
+    y = x.with_values(np.array([60000, 300, 7, 0, 2]).astype(dtype))
+    wide = y.astype("f8")
+    calls = [
+        lambda x, y: ops.average(x, axis, y),
+        lambda x, y: ops.average(y, axis, x),
+        lambda x, y: ops.moment(y, 2, axis, x),
+        lambda x, y: ops.cov(x, y, axis),
+        lambda x, y: ops.corr(x, y, axis),
+        lambda x, y: ops.corr(x, x * x, axis, y),
+        *(lambda x, y, k=k: ops.linear_fit(y, x, axis)[k] for k in range(4)),
+    ]
+    for call in calls:
+        found, wanted = (np.asarray(getattr(one, "values", one)) for one in (call(x, y), call(x, wide)))
+        assert found.dtype == wanted.dtype == np.float64
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)

@@ -46,7 +46,8 @@ def refuse_exchange(x: Any, value: Any) -> None:
     given = lod_tensor_body.writable_values(value) if levels else value
     if levels != x.num_levels - 1 or type(given) is not np.ndarray or given.base is None:
         return
-    if given.size and not np.may_share_memory(lod_tensor_body.writable_values(x), given):
+    own = lod_tensor_body.writable_values(x)
+    if not (np.may_share_memory(own, given) if given.size else _root(own) is _root(given)):
         return
     frame = _assigning()
     if frame is not None and (frame.f_code is SHUFFLE or frame.f_code.co_code[frame.f_lasti] != STORE):
@@ -55,6 +56,13 @@ def refuse_exchange(x: Any, value: Any) -> None:
             "random.shuffle and numpy.random.shuffle, loses sequences; use lodcore.shuffle_sequences(x, rng), or "
             "assign a copy"
         )
+
+
+def _root(x: Any) -> Any:
+    """Return the object that owns the memory of an array; views without values share nothing else."""
+    while isinstance(x, np.ndarray) and x.base is not None:
+        x = x.base
+    return x
 
 
 def _assigning() -> FrameType | None:

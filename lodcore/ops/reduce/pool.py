@@ -25,7 +25,7 @@ __all__ = ["sequence_pool"]
 
 POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
 DIVIDE = {"sum": 0, "mean": 1, "sqrt": 2}
-ZERO = 0.0  # the default object, for which no padding row needs to be made
+ZERO = 0.0  # the default, for which no padding row needs to be made
 OF_SMALL = ("sum", "max", "min")  # computed on integers of less than 8 bytes as they are
 LARGEST = 3.4e38  # slightly less than the greatest float32
 OF_DURATIONS = ("sum", "mean", "max", "min")  # computed as integers
@@ -144,7 +144,7 @@ def pool(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Ar
     work, dtype = numbers_of(where, pool_type if type(pool_type) is str else name_of(pool_type), values.dtype)
     k = lod_body.normalize_level(lod, level, where)
     offsets = lod_body.in_rows(lod, k)
-    row = None if pad_value is ZERO else empty_row(where, pad_value, values.shape[1:], dtype)
+    row = None if _is_default(pad_value) else empty_row(where, pad_value, values.shape[1:], dtype)
     given = () if out is None or row is None else (np.asarray(pad_value),)
     result = result_rows(where, values, len(offsets) - 1, dtype, out, *given)
     if work is None:  # too few rows for threads
@@ -190,7 +190,7 @@ def _pool_durations(where: str, x: Any, pool_type: str, pad_value: Any, level: i
     dtype, offsets = values.dtype.newbyteorder("="), np.asarray(lod_body.in_rows(x.lod, k))
     lod, lengths = lod_body.make_lod([offsets], len(values)), np.diff(offsets)
     row = np.zeros((1, *values.shape[1:]), dtype)
-    if pad_value is not ZERO:
+    if not _is_default(pad_value):
         row = empty_row(where, pad_value, values.shape[1:], dtype)
     result = result_rows(where, values, len(lengths), dtype, out)
 
@@ -280,6 +280,11 @@ def convert_into(cells: Array, result: Array) -> None:
     if not np.may_share_memory(cells, result):
         with np.errstate(all="ignore"):
             np.copyto(result, cells.reshape(result.shape), casting="unsafe")
+
+
+def _is_default(pad_value: Any) -> bool:
+    """Return whether this is the default, also one that comes from a file."""
+    return pad_value is ZERO or (type(pad_value) is float and pad_value == 0 and math.copysign(1, pad_value) > 0)
 
 
 def empty_row(where: str, pad_value: Any, row_shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import nn, ops
+from lodcore import LoDTensor, nn, ops
 from lodcore.errors import DTypeError, GraphError, LoDError
 from lodcore.graph import Executor, Program, Scope, append_backward, data, parameter
 from tests.helpers.processes import environment
@@ -564,3 +564,14 @@ def test_gradients_in_a_loaded_program_are_those_of_the_saved_one():
         append_backward(loss)
     feed = {"x": [[1.0, 2.0], [], [3.0, 4.0, 5.0]]}
     assert results(back(program), feed, ["x@GRAD"]) == results(program, feed, ["x@GRAD"])
+
+
+def test_results_of_pooled_dates_for_empty_sequences_are_those_before_saving():
+    with Program() as program:
+        x = data("x", (None,), "M8[D]", num_levels=1)
+        ops.sequence_pool(x, "last", name="last")
+        ops.sequence_pool(x - x, "max", name="longest")
+    feed = {"x": LoDTensor.from_lengths(np.array(["2020-01-01"], "M8[D]"), [1, 0])}
+    before, after = (Executor().run(one, feed, ["last", "longest"]) for one in (program, back(program)))
+    for one, other in zip(before, after, strict=True):
+        np.testing.assert_array_equal(one, other)

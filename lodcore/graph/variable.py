@@ -376,6 +376,9 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
             )
         return value
 
+    def __reduce__(self) -> Any:
+        raise TypeError("Variable: cannot be copied or pickled; lodcore.save keeps a Program, and v.get() is a value")
+
     def __repr__(self) -> str:
         if self.known_spec is None and self.held is None:
             return f"Variable({self.name})"

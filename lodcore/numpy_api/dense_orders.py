@@ -215,7 +215,7 @@ def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
         parts = [_joined_to(x, prepend, at), x, _joined_to(x, append, at)]
         parts = [part for part in parts if part is not None]
         x = concatenate(parts, at) if len(parts) > 1 else x
-    for _ in range(differences(times, x.shape[at])):
+    for _ in range(differences(times, x.shape[at]) or min(times, 1)):  # of no dates the differences are durations
         later, earlier = at_axis(x, at, slice(1, None)), at_axis(x, at, slice(None, -1))
         x = ops.not_equal(later, earlier) if x.dtype.kind == "b" else ops.minus(later, earlier)
     return x

@@ -9,7 +9,7 @@ import numpy as np
 from lodcore import ops
 from lodcore.base.memory import integer
 from lodcore.errors import ShapeError
-from lodcore.numpy_api.dense import ALL, axis_in, call, dense_of, flat, integers, on_dense
+from lodcore.numpy_api.dense import ALL, axis_in, call, dense_of, flat, integers, of_length, on_dense
 from lodcore.operators.arguments import choice_of
 from lodcore.ops.move.values import reshape_rows
 
@@ -108,6 +108,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     for at in places:
         if x.shape[at] not in (1, None):
             raise ShapeError(f"numpy.squeeze: axis: is {at}, of length {x.shape[at]}; length 1 is needed")
+        x = of_length("numpy.squeeze: x", x, at, 1, True)
     if all(x.shape[at] == 1 for at in places):
         return ops.index_values(x, [0 if at in places else ALL for at in range(x.ndim)])
     kept = tuple([size for at, size in enumerate(x.shape) if at not in places])

@@ -72,9 +72,13 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min:
         if one is not None and other is not None:
             raise ValueError(f"numpy.clip: {name}: is given twice, as a_{name} too; one of them is needed")
     low, high = a_min if min is None else min, a_max if max is None else max
-    if type(a) is LoDTensor and a.dtype.kind in "iu" and type(low) is type(high) is int:
-        limits = np.iinfo(a.dtype)
-        if limits.min <= low <= limits.max and limits.min <= high <= limits.max:  # one pass instead of two
+    dtype: Any = getattr(a, "dtype", None)
+    if dtype is not None and dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        low = limits.min if type(low) is int and low < limits.min else low  # as NumPy: below all values
+        high = limits.max if type(high) is int and high > limits.max else high
+        one_pass = type(a) is LoDTensor and type(low) is type(high) is int
+        if one_pass and limits.min <= low <= limits.max and limits.min <= high <= limits.max:
             return shared("clip", lambda values: np.clip(values, low, high), a)
     if low is not None:
         a = with_arguments({"x": "a", "y": "a_min"}, ops.elementwise, [a, low], np.maximum)

@@ -208,11 +208,22 @@ def array_function(self: Any, function: Any, types: Any, args: tuple[Any, ...], 
     """Call the implementation of a NumPy function."""
     if not all(issubclass(kind, (LoDTensor, Symbol, np.ndarray)) for kind in types):
         return NotImplemented
+    if not args:  # the implementations have names of their own for it
+        args = _first_argument(function, kwargs)
     if isinstance(self, Symbol) and all_dense(args) and (not kwargs or all_dense(kwargs.values())):
         return on_arrays(function, args, kwargs)
     if function not in FUNCTIONS:
         raise refused(function)
     return _called(function, args, kwargs)
+
+
+def _first_argument(function: Any, kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Take the first argument of a NumPy function from those that were given by name, if it was."""
+    try:
+        first = next(iter(inspect.signature(function).parameters), "")
+    except ValueError:  # of a function without one
+        return ()
+    return (kwargs.pop(first),) if first in kwargs else ()
 
 
 def _called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -172,7 +172,7 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
         return given
     exact = dtype.kind in "biu" and given.dtype.kind in "biuf"
     text = dtype.kind in "US"
-    times = dtype.kind in "mM"
+    times = dtype.kind in "mM" and given.dtype.kind == dtype.kind
     if given.dtype.hasobject or not (exact or np.can_cast(given.dtype, dtype, "same_kind")):
         raise DTypeError(f"{where}: has dtype {given.dtype}; {dtype} cannot hold it")
     if times and not (held := is_held(given, dtype)).all():

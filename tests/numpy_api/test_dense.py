@@ -362,6 +362,32 @@ def test_shapes_that_numpy_refuses_are_refused():
     checked(WRONG_SHAPES.strip().splitlines(), check)
 
 
+@pytest.mark.parametrize("width", [0, 1, 2])
+def test_squeeze_of_an_axis_that_only_a_run_knows_checks_its_length(width):
+    with Program() as program:
+        found = np.squeeze(data("x", (None, width), "f8"), 0)
+    assert Executor().run(program, {"x": np.ones((1, width))}, [found])[0].shape == (width,)
+    with pytest.raises(ShapeError, match="numpy.squeeze: x: has length 4 on axis 0; 1 is needed"):
+        Executor().run(program, {"x": np.ones((4, width))}, [found])
+
+
+def test_differences_of_no_dates_are_durations():
+    for n in (1, 2):
+        assert vjp(lambda x: np.diff(x, n), np.zeros(0, "M8[D]"))[0].dtype == "m8[D]"
+
+
+@pytest.mark.parametrize("bounds", [(-1, 2), (2, 300), (-1, None), (None, 300), (-5, 300)])
+def test_bounds_beyond_the_dtype_clip_as_in_numpy(bounds):
+    x = np.array([1, 4, 255], "u1")
+    wanted = np.clip(x, *bounds)
+    nested = LoDTensor.from_lengths(x, [1, 2])
+    for found in (vjp(lambda x: np.clip(x, *bounds), x)[0], np.clip(nested, *bounds).values):
+        assert found.dtype == np.uint8
+        np.testing.assert_array_equal(found, wanted)
+    with pytest.raises(DTypeError, match="Python integer 300 out of bounds for uint8"):
+        np.clip(nested, 300, 400)
+
+
 def test_squeeze_without_axes_needs_lengths_that_are_known():
     with (
         Program(),

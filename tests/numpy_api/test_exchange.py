@@ -53,7 +53,7 @@ def test_assignment_of_copies_writes_from_any_caller():
     operator.setitem(x, 0, x[1].copy())
     operator.setitem(x, 2, np.arange(8)[3:5])
     assert x.tolist() == [[3, 4], [3, 4], [3, 4]]
-    deep = LoDTensor.from_lengths(np.arange(2), [1, 1], [2, 0])
+    deep = LoDTensor.from_lengths(np.arange(2), [1, 1], [2, 0]).copy()
     operator.setitem(deep, 1, deep[1] * 2)
     operator.setitem(deep, 1, LoDTensor.from_lengths(np.zeros(0, int), [0]))
     assert deep.tolist() == [[[0, 1]], [[]]]

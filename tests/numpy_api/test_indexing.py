@@ -591,6 +591,14 @@ def test_gradients_of_elements_of_long_sequences_are_made_without_the_others(pla
     np.testing.assert_array_equal(gradient.values, wanted)
 
 
+@pytest.mark.parametrize("keys", [np.s_[:, :, 5], np.s_[:, :, [0, 5]]])
+def test_errors_of_the_axes_of_rows_count_those_of_the_tensor(keys):
+    x = LoDTensor.from_lengths(np.zeros((2, 3)), [2])
+    for call in (lambda: x[keys], lambda: vjp(lambda x: x[keys], x)):
+        with pytest.raises(IndexError, match="index 5 is out of bounds for axis 2 with size 3"):
+            call()
+
+
 def test_slices_of_long_sequences_that_are_chosen_often_are_cut_first():
     x = LoDTensor.from_lengths(np.arange(100_000.0), [60_000, 40_000])
     index = np.arange(3000) % 2

@@ -208,6 +208,14 @@ def needs_axis(needed, given):
     return "a" in [*given.values(), *needed.split(", ")] or "=a" in needed
 
 
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "std", "var", "max", "amin", "any", "argmax", "nansum", "ptp"])
+def test_the_first_argument_may_have_its_name_in_numpy(name):
+    x = LoDTensor.from_lengths([1.5, 2.0, 3.0], [2, 1])
+    function = getattr(np, name)
+    np.testing.assert_array_equal(function(a=x, axis=1), function(x, axis=1))
+    np.testing.assert_array_equal(np.real(val=x).values, x.values)
+
+
 @pytest.mark.parametrize("name", sorted({*CALLS} & {*BY_NAME} - OF_SEQUENCES))
 def test_sequences_of_one_length_are_an_axis(name):
     tried = Tried(name)

@@ -45,6 +45,9 @@ class Pullback(Generic[G]):
         self._needed, self._ops = tape.needed, tape.ops
         self._inputs, self._result = inputs, result
 
+    def __reduce__(self) -> Any:
+        raise TypeError("pullback: cannot be copied or pickled; lodcore.save keeps a Program with its gradients")
+
     def __call__(self, *cotangents: Any, out: Any = None) -> G:
         """Return the gradients.
 

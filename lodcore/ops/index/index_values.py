@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["index_values"]
+
+#: An axis in messages of NumPy, which counts those of the values.
+AXIS = re.compile(r"\baxis (\d+)")
 
 #: The types of keys that need no conversion.
 PLACES = frozenset((int, slice, type(None), type(Ellipsis)))
@@ -63,10 +67,14 @@ def index_values(x: Any, keys: Any, paired: bool = False) -> Any:
     chosen = _chosen(list_of("index_values: keys", keys))
     values = dense_of("index_values: x", x, levels=True).view()
     if paired:
-        return values[_with_rows(chosen, len(values))]
-    if isinstance(x, LoDTensor):
+        chosen = _with_rows(chosen, len(values))
+    elif isinstance(x, LoDTensor):
         _check_rows(chosen)
-    return values[chosen]
+    try:
+        return values[chosen]
+    except IndexError as error:
+        levels = x.num_levels if isinstance(x, LoDTensor) else 0
+        raise IndexError(AXIS.sub(lambda found: f"axis {int(found[1]) + levels}", str(error))) from None
 
 
 def _with_rows(keys: tuple[Any, ...], n_rows: int) -> tuple[Any, ...]:

@@ -367,13 +367,13 @@ def test_squeeze_of_an_axis_that_only_a_run_knows_checks_its_length(width):
     with Program() as program:
         found = np.squeeze(data("x", (None, width), "f8"), 0)
     assert Executor().run(program, {"x": np.ones((1, width))}, [found])[0].shape == (width,)
-    with pytest.raises(ShapeError, match="numpy.squeeze: x: has length 4 on axis 0; 1 is needed"):
+    with pytest.raises(ShapeError, match=r"numpy.squeeze: x: has length 4 on axis 0; 1 is needed"):
         Executor().run(program, {"x": np.ones((4, width))}, [found])
 
 
 def test_differences_of_no_dates_are_durations():
     for n in (1, 2):
-        assert vjp(lambda x: np.diff(x, n), np.zeros(0, "M8[D]"))[0].dtype == "m8[D]"
+        assert vjp(lambda x, n=n: np.diff(x, n), np.zeros(0, "M8[D]"))[0].dtype == "m8[D]"
 
 
 @pytest.mark.parametrize("bounds", [(-1, 2), (2, 300), (-1, None), (None, 300), (-5, 300)])

@@ -669,3 +669,14 @@ def test_share_without_memfd_create_raises(monkeypatch):
     monkeypatch.delattr(os, "memfd_create", raising=False)
     with pytest.raises(NotImplementedError, match="no memory that can be sealed"):
         share(X)
+
+
+def test_long_names_of_a_tree_are_kept_though_files_have_short_ones(tmp_path):
+    tree = {"a" * 300: np.arange(3), "b" * 150: {"c" * 150: np.arange(2)}, "d": {"e": np.arange(1)}}
+    lodcore.save(tmp_path / "x.npz", tree)
+    with np.load(tmp_path / "x.npz") as file:
+        assert max(map(len, file.files)) < 200
+        assert "d/e" in file.files
+    found = lodcore.load(tmp_path / "x.npz")
+    assert found.keys() == tree.keys()
+    assert found["b" * 150]["c" * 150].tolist() == [0, 1]

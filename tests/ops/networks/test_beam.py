@@ -164,3 +164,9 @@ def test_prefixes_of_each_source_are_those_that_were_kept(moved):
         return
     with pytest.raises(LoDError, match="step 1 has 1 prefixes of source 0; step 0 has kept 2"):
         beam_search_decode(ids, scores, 2, 1)
+
+
+def test_ids_of_no_prefixes_are_integers_though_an_empty_list_is_not():
+    scores = LoDTensor.from_lengths(np.zeros((0, 3)), [0, 0], [])
+    ids, found, parents = lodcore.beam_search([], [], None, scores, 2, 0)
+    assert (ids.dtype, found.dtype, parents.dtype) == (np.int64, np.float64, np.int32)

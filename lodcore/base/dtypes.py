@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError
 
-__all__ = ["NO_DTYPE", "as_dtype", "in_unit", "is_held"]
+__all__ = ["NO_DTYPE", "as_dtype", "in_unit", "is_held", "room_for"]
 
 #: The errors that NumPy raises for what is not a dtype; it parses text like "08" or "i4,(" as Python.
 NO_DTYPE = (TypeError, ValueError, SyntaxError, KeyError, IndexError, OverflowError, RecursionError, MemoryError)
@@ -42,7 +42,7 @@ def as_dtype(where: str, given: Any) -> np.dtype[Any]:
 
 
 def in_unit(where: str, times: Any, dtype: np.dtype[Any]) -> Any:
-    """Convert an array; raise for a date or duration that the unit of the dtype cannot hold.
+    """Convert an array; raise for a date or duration that a finer unit cannot hold. A coarser one rounds, as in NumPy.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def in_unit(where: str, times: Any, dtype: np.dtype[Any]) -> Any:
         The names of the function and its argument, for the message.
     times : ndarray
     dtype : dtype
-        Of any kind; only between units there is something to check.
+        Of any kind.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def in_unit(where: str, times: Any, dtype: np.dtype[Any]) -> Any:
     """
     if times.dtype == dtype:
         return times
-    if times.dtype.kind == dtype.kind and dtype.kind in "mM":
+    if times.dtype.kind == dtype.kind and dtype.kind in "mM" and np.can_cast(times.dtype, dtype):
         held = is_held(times, dtype)
         if not held.all():
             raise DTypeError(f"{where}: is {times[~held].flat[0]}; {dtype} cannot hold it")
@@ -78,3 +78,10 @@ def is_held(times: Any, dtype: np.dtype[Any]) -> Any:
     except OverflowError:
         return np.array([is_held(time, dtype) for time in times]) if np.ndim(times) else np.bool_(False)
     return (again == times) | np.isnat(times)
+
+
+def room_for(given: np.dtype[Any], dtype: np.dtype[Any]) -> str:
+    """Return advice, as the end of a message, for text that is longer than a dtype holds; nothing for other values."""
+    if given.kind != dtype.kind or given.kind not in "US":
+        return ""
+    return f"; x.astype('{given.kind}{given.itemsize // (4 if given.kind == 'U' else 1)}') has room for it"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
-from lodcore.base.dtypes import is_held
+from lodcore.base.dtypes import is_held, room_for
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.operators.arguments import WEAK, dense_of
 from lodcore.tensors import lod_body, lod_tensor_body
@@ -189,7 +189,7 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
         raise DTypeError(f"{where}: has bytes that are not ASCII; {dtype} cannot hold them") from None
     if (exact or text) and not np.array_equal(made, whole):
         wrong = whole[made != whole].flat[0].item()
-        raise DTypeError(f"{where}: is {wrong!r}; {dtype} cannot hold it")
+        raise DTypeError(f"{where}: is {wrong!r}; {dtype} cannot hold it{room_for(given.dtype, dtype)}")
     return made
 
 

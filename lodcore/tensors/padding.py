@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.dtypes import room_for
 from lodcore.base.memory import check_out, check_size, integer
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -92,7 +93,7 @@ def hold(where: str, given: Any, row: Array) -> None:
         except (ValueError, TypeError, OverflowError):
             kept = False
     if not kept:
-        raise DTypeError(f"{where}: is {given!r}; {row.dtype} cannot hold it")
+        raise DTypeError(f"{where}: is {given!r}; {row.dtype} cannot hold it{room_for(made.dtype, row.dtype)}")
 
 
 def _kept(given: Array, row: Array) -> bool:

@@ -437,6 +437,11 @@ OTHERS = [  # calls, and their results
     ("empty_like", lambda: np.empty_like(X).lod is X.lod, True),
     ("concatenate", lambda: np.concatenate([X, X[2:]]).tolist(), [[1.5, -2, 2.5], [], [4, 0], [4, 0]]),
     ("concatenate in sequences", lambda: np.concatenate([X, X], 1)[2].tolist(), [4, 0, 4, 0]),
+    (
+        "concatenate text",
+        lambda: np.concatenate([lodcore.array([["a"], []]), "<s>"], 1).tolist(),
+        [["a", "<s>"], ["<s>"]],
+    ),
     ("concatenate rows", lambda: np.concatenate([NESTED, NESTED], -1).values.shape, (6, 4)),
     ("concatenate dtypes", lambda: np.concatenate([X, X.astype("f4")]).dtype, np.dtype("f8")),
     ("concatenate to a dtype", lambda: np.concatenate([X, X], dtype="f4").dtype, np.dtype("f4")),

@@ -207,7 +207,11 @@ WRONG = [
         r"fill_value: has shape \(3,\); a number or a row of shape \(2,\)",
     ),
     ("lodcore.array([[b'ab'], []]).to_padded(b'abc')", DTypeError, "fill_value: is b'abc'; .S2 cannot hold it"),
-    ("lodcore.array([['ab'], []]).to_padded('abc')", DTypeError, "fill_value: is 'abc'; .U2 cannot hold it"),
+    (
+        "lodcore.array([['ab'], []]).to_padded('abc')",
+        DTypeError,
+        "fill_value: is 'abc'; .U2 cannot hold it; x.ast.*'U3'. has",
+    ),
     ("lodcore.array([[True], []]).to_padded(2)", DTypeError, "fill_value: is 2; bool cannot hold it"),
     ("LoDTensor.from_padded([[1, 2]], mask=[True])", ShapeError, r"mask: has shape \(1,\); dense has \(1, 2\)"),
     ("LoDTensor.from_padded([[1, 2]], mask=np.ones((1, 2), 'u1'))", DTypeError, "mask: has dtype uint8; bool"),

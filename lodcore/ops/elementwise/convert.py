@@ -146,7 +146,7 @@ def rows(x: Any) -> Any:
     Returns
     -------
     ndarray
-        The values themselves.
+        The values themselves, which share the memory of x.
 
     Examples
     --------

@@ -37,7 +37,7 @@ def dropout(x: Any, rate: float, rng: np.random.Generator | None, *, saved: Save
     -------
     LoDTensor or ndarray
         x / (1 - rate) where the random number is at least `rate`, 0 elsewhere; it has the LoD and dtype of x. All zeros
-        for a rate of 1.
+        for a rate of 1; x itself for a rate of 0, and without a generator.
 
     Raises
     ------

@@ -262,7 +262,7 @@ def stop_gradient(x: Any) -> Any:
     Returns
     -------
     LoDTensor or ndarray
-        The values of x.
+        The values of x, which share its memory.
 
     Examples
     --------

@@ -34,7 +34,7 @@ def joined_sequences(where: str, xs: list[Any], axis: int) -> list[Any]:
     -------
     list
         An array, which must have as many axes as the tensors, becomes equally long sequences. A number becomes one
-        element of each sequence of the last level, with the dtype of the tensors.
+        element of each sequence of the last level, with the dtype of the tensors, or as much text as it has.
 
     Raises
     ------
@@ -110,7 +110,9 @@ def _sequences(where: str, x: Any, model: Any, axis: int) -> Any:
             raise ShapeError(
                 f"{where}: is a number; along axis {axis} sequences are joined, axis {levels} takes numbers"
             )
-        each = full_like(lod_num(model, axis - 1), x, model.dtype)
+        dtype, given = model.dtype, getattr(x, "dtype", np.asarray(x).dtype)
+        dtype = np.result_type(dtype, given) if dtype.kind == given.kind and dtype.kind in "US" else dtype
+        each = full_like(lod_num(model, axis - 1), x, dtype)
         row_shape = model.shape[levels + 1 :]
         if row_shape:
             each = spread(index_values(each, [slice(None), *[None] * len(row_shape)]), np.zeros(row_shape, bool))

@@ -211,6 +211,13 @@ def test_dates_of_two_units_that_one_cannot_hold_are_refused(call):
     call(x[:, 1:], y)
 
 
+def test_a_coarser_unit_rounds_down_as_in_numpy():
+    x = LoDTensor.from_lengths(NEW + np.timedelta64(1, "h"), [3])
+    for found in (x.astype("M8[D]"), vjp(lambda x: x.astype("M8[D]"), x)[0], x.astype("M8[M]")):
+        np.testing.assert_array_equal(found.values, x.values.astype(found.dtype))
+    assert lodcore.array([[datetime.datetime(2024, 1, 2, 12)]], "M8[D]").values[0] == np.datetime64("2024-01-02")
+
+
 def test_a_conversion_to_the_same_unit_is_a_copy():
     x = LoDTensor.from_lengths(NEW, [3])
     copied = x.copy()

@@ -1,4 +1,4 @@
-"""Ranges of numbers, one per sequence."""
+"""Ranges of numbers, dates or durations, one per sequence."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.dtypes import in_unit
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import dense_of
@@ -35,19 +36,20 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     ----------
     starts, stops, steps : array_like of integers or floats, shape (n,), or a number for all
         Each range begins with its start and ends before its stop. A single argument is the stop; ranges then begin
-        at 0.
+        at 0. With dates or durations as starts and stops, steps are durations, or count their units.
 
     Returns
     -------
     LoDTensor
-        int64, or float64 if an argument holds floats. A single range if all arguments are numbers.
+        int64, or float64 if an argument holds floats, or dates or durations in the finest unit of the arguments. A
+        single range if all arguments are numbers.
 
     Raises
     ------
     ValueError
         If a step is 0, or a number is not finite; the message names the range.
     ShapeError, DTypeError
-        If the arguments are not vectors of numbers of one length.
+        If the arguments are not vectors of numbers of one length, or dates stand beside numbers.
 
     Examples
     --------
@@ -56,12 +58,19 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     [[0, 1], [], [0, 1, 2]]
     >>> lodcore.arange([1, 5], [4, 2], [1, -1]).tolist()
     [[1, 2, 3], [5, 4, 3]]
+    >>> import numpy as np
+    >>> days = np.array(["2024-02-28", "2024-03-01"], "M8[D]")
+    >>> lodcore.arange(days, days + 2).tolist()[0]
+    [datetime.date(2024, 2, 28), datetime.date(2024, 2, 29)]
     """
     where = "arange"
     names = ("starts", "starts" if stops is None else "stops", "steps")
     given = [0, starts, steps] if stops is None else [starts, stops, steps]
     vectors = [_vector(f"{where}: {name}", one) for name, one in zip(names, given, strict=True)]
-    dtype = np.dtype(np.float64 if any(vector.dtype.kind == "f" for vector in vectors) else np.int64)
+    made = _dtype(where, [one.dtype for one in vectors], stops is None)
+    dtype = np.dtype(np.int64) if made.kind in "mM" else made
+    if made.kind in "mM":
+        vectors = [_in_units(f"{where}: {name}", one, made) for name, one in zip(names, vectors, strict=True)]
     count = max(len(vector) for vector in vectors)
     if 0 in map(len, vectors):
         count = 0
@@ -77,7 +86,38 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     check_size(where, total, 1, dtype.itemsize)
     values = buffers.new_rows(where, np.empty(0, dtype), total)
     kernels.ranges.fill_ranges(np.ascontiguousarray(first), np.ascontiguousarray(step), offsets, values)
-    return lod_tensor_body.new_tensor(values, lod_body.make_lod([offsets], total))
+    return lod_tensor_body.new_tensor(values.view(made), lod_body.make_lod([offsets], total))
+
+
+def _dtype(where: str, dtypes: list[Any], is_stop: bool) -> np.dtype[Any]:
+    """Return the dtype of the ranges from those of starts, stops and steps."""
+    ends, step = dtypes[is_stop:2], dtypes[2]
+    kinds = {one.kind for one in ends}
+    if not kinds & {"m", "M"} and step.kind not in "mM":
+        return np.dtype(np.float64 if "f" in (*kinds, step.kind) else np.int64)
+    fits = kinds in ({"m"}, {"M"}) and not (is_stop and "M" in kinds) and step.kind in "ium"
+    if not fits:
+        shown = ", ".join(map(str, dtypes[is_stop:]))
+        needed = "starts and stops that are both dates, or durations, and steps that are durations or integers"
+        raise DTypeError(f"{where}: starts, stops, steps: have dtypes {shown}; {needed}, are needed")
+    try:
+        common: np.dtype[Any] = np.result_type(*ends)
+        if step.kind == "m":
+            unit = np.result_type(f"m8{common.str[3:]}", step)
+            common = np.dtype(f"{common.kind}8{unit.str[3:]}")
+    except TypeError as error:  # months and days have no common unit
+        raise DTypeError(f"{where}: starts, stops, steps: {error}") from None
+    return common
+
+
+def _in_units(where: str, vector: Array, dtype: np.dtype[Any]) -> Array:
+    """Return dates or durations as the numbers of a unit, and integers as they are."""
+    if vector.dtype.kind not in "mM":
+        return vector
+    if np.isnat(vector).any():
+        raise ValueError(f"{where}: is NaT for range {int(np.argmax(np.isnat(vector)))}; a date or duration is needed")
+    made: Array = in_unit(where, vector, np.dtype(f"{vector.dtype.kind}8{dtype.str[3:]}")).view(np.int64)
+    return made
 
 
 def _vector(where: str, given: Any) -> Array:
@@ -91,8 +131,8 @@ def _check(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any], empt
     """Raise if the argument is not a vector of numbers."""
     if len(shape) > 1:
         raise ShapeError(f"{where}: has shape {shape}; (n,) or a number is needed")
-    if dtype.kind not in "iuf" and not empty:
-        raise DTypeError(f"{where}: has dtype {dtype}; integers or floats are needed")
+    if dtype.kind not in "iufmM" and not empty:
+        raise DTypeError(f"{where}: has dtype {dtype}; integers, floats, dates or durations are needed")
 
 
 def _exact(where: str, vector: Array, dtype: np.dtype[Any]) -> Array:
@@ -142,12 +182,13 @@ def _sizes(where: str, first: Array, last: Array, step: Array) -> Array:
 
 @arange.define_infer
 def _(starts: Any, stops: Any, steps: Any) -> Spec:
-    floats = False
+    dtypes: list[Any] = []
     for name, given in (("starts", starts), ("stops", stops), ("steps", steps)):
         if given is None and name == "stops":
+            dtypes.insert(0, np.dtype(np.int64))
             continue
         known = given if isinstance(given, Spec) else dense_of(f"arange: {name}", given)
         dense_of(f"arange: {name}", known)
         _check(f"arange: {name}", known.shape, known.dtype, 0 in known.shape)
-        floats = floats or known.dtype.kind == "f"
-    return Spec((None,), np.dtype(np.float64 if floats else np.int64), 1)
+        dtypes.append(known.dtype)
+    return Spec((None,), _dtype("arange", dtypes, stops is None), 1)

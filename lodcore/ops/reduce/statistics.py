@@ -43,11 +43,11 @@ def _mass(x: Any, weights: Any, axis: Any, keepdims: bool = False) -> Any:
 
 
 def _reals(name: str, **given: Any) -> tuple[list[Any], list[float]]:
-    """Return real numbers as floats of one dtype, that of the result, and the rounding of their own; None stays."""
-    made = {argument: None if x is None else _real(name, argument, x) for argument, x in given.items()}
-    dtypes = [x.dtype for x in made.values() if x is not None]
+    """Return real numbers as floats of one dtype, that of the result, and the rounding of their own; no weights stay."""
+    made = [None if x is None and argument == "weights" else _real(name, argument, x) for argument, x in given.items()]
+    dtypes = [x.dtype for x in made if x is not None]
     common = np.result_type(*dtypes)
-    floats = [x if x is None or x.dtype == common else cast(x, common) for x in made.values()]
+    floats = [x if x is None or x.dtype == common else cast(x, common) for x in made]
     return floats, [float(np.finfo(dtype).eps) for dtype in dtypes]
 
 

@@ -43,7 +43,7 @@ def _mass(x: Any, weights: Any, axis: Any, keepdims: bool = False) -> Any:
 
 
 def _reals(name: str, **given: Any) -> tuple[list[Any], list[float]]:
-    """Return real numbers as floats of one dtype, that of the result, and the rounding of their own; no weights stay."""
+    """Return real numbers, and weights if there are any, as floats of one dtype, and the rounding of their own."""
     made = [None if x is None and argument == "weights" else _real(name, argument, x) for argument, x in given.items()]
     dtypes = [x.dtype for x in made if x is not None]
     common = np.result_type(*dtypes)

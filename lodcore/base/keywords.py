@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, TypeVar
 
-__all__ = ["hinting", "no_level", "refuse_unknown"]
+__all__ = ["first_argument", "hinting", "no_level", "refuse_unknown"]
 
 T = TypeVar("T", bound=Callable[..., Any])
 
@@ -172,3 +172,12 @@ def _meant(name: str, keyword: str, known: list[str]) -> str:
         keyword, known, 1
     )
     return f"use {found[0]}=" if found else f"its arguments are {', '.join(known)}"
+
+
+def first_argument(function: Any, kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Take the first argument of a function from those that are given by name, if it is one of them."""
+    try:
+        first = next(iter(inspect.signature(function).parameters), "")
+    except ValueError:  # of a function without a signature
+        return ()
+    return (kwargs.pop(first),) if first in kwargs else ()

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
+from lodcore.ops.elementwise.convert import rows
+from lodcore.ops.index.index_values import index_values
+from lodcore.ops.move.lod_data import lod_num, lod_positions, lod_segment_ids
 from lodcore.tensors import lod_body
 
 __all__ = ["Group", "check_together", "is_number", "is_vector"]
@@ -64,8 +67,12 @@ class Group:
         """
         if is_number(key) or (self.axis == 0 and level < 0):
             return key
-        if isinstance(x, Symbol) or isinstance(key, Symbol):
-            raise TypeError("index: several vectors are recorded where sequences lie between them; index step by step")
+        if isinstance(key, Symbol):
+            raise TypeError(
+                "index: a Variable is one of several vectors, and sequences lie between them; index step by step"
+            )
+        if isinstance(x, Symbol):
+            return self._recorded(x, key, level)
         inner = lod_body.slice_levels(x.lod, 0, level + 1)
         if self.axis == 0:
             if len(key) != len(x):
@@ -75,6 +82,12 @@ class Group:
         if count and (not len(key) or count % len(key) or inner.lengths(-1)[0] != len(key)):
             raise _mismatch(int(inner.lengths(-1)[0]), len(key))
         return np.tile(key, count // max(len(key), 1))
+
+    def _recorded(self, x: Any, key: Any, level: int) -> Any:
+        """Return the entries where only a run knows the structure."""
+        inner = x if level == x.num_levels - 1 else lod_num(x, level + 1)
+        places = lod_positions(inner, level) if self.axis else lod_segment_ids(inner, 0)
+        return index_values(key, [rows(places)])
 
     def of_rows(self, j: int, keys: list[Any]) -> str:
         """Return how keys of the axes of rows, from key j of the index on, combine with those before them.

@@ -13,7 +13,7 @@ from lodcore import ops
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol, open_operators
 from lodcore.base.dtypes import as_dtype
-from lodcore.base.keywords import no_level
+from lodcore.base.keywords import first_argument, no_level
 from lodcore.base.naming import call_named, name_recorded, rename
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.advice import advice, name_of, refused, refused_on_arrays
@@ -209,21 +209,12 @@ def array_function(self: Any, function: Any, types: Any, args: tuple[Any, ...], 
     if not all(issubclass(kind, (LoDTensor, Symbol, np.ndarray)) for kind in types):
         return NotImplemented
     if not args:  # the implementations have names of their own for it
-        args = _first_argument(function, kwargs)
+        args = first_argument(function, kwargs)
     if isinstance(self, Symbol) and all_dense(args) and (not kwargs or all_dense(kwargs.values())):
         return on_arrays(function, args, kwargs)
     if function not in FUNCTIONS:
         raise refused(function)
     return _called(function, args, kwargs)
-
-
-def _first_argument(function: Any, kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """Take the first argument of a NumPy function from those that were given by name, if it was."""
-    try:
-        first = next(iter(inspect.signature(function).parameters), "")
-    except ValueError:  # of a function without one
-        return ()
-    return (kwargs.pop(first),) if first in kwargs else ()
 
 
 def _called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

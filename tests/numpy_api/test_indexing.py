@@ -635,3 +635,35 @@ def test_elements_are_the_same_whether_the_others_are_taken_or_not(lod, draw):
     with contextlib.suppress(IndexError, TypeError):  # vectors around a slice are not recorded
         recorded = vjp(lambda x: x[keys], x)[0]
         assert (type(recorded), recorded.dtype, recorded.shape, recorded.tolist()) == found[0]
+
+
+GRID = LoDTensor.from_lengths(np.arange(108.0).reshape(9, 3, 4), [3, 4, 2])
+UNEVEN = LoDTensor.from_lengths(np.arange(27.0).reshape(9, 3), [2, 1], [2, 4, 3])
+EVEN = LoDTensor.from_lengths(np.arange(42.0).reshape(14, 3), [2, 2], [4, 4, 3, 3])
+SEVERAL = [
+    *((GRID, keys) for keys in (np.s_[:, [0, 1], [1, 0]], np.s_[:, [0, 1], [1, 0], [2, 3]], np.s_[[0, 1], :, [1, 0]])),
+    *((GRID, keys) for keys in (np.s_[[0, 2], :, [1, 0], [3, 1]], np.s_[:, [1, 0], 2], np.s_[:, [-1, 0], [1, -1]])),
+    *((GRID, keys) for keys in (np.s_[[0, 2], :2, [1, 2]], np.s_[[0], :, [1, 2]])),
+    *((UNEVEN, keys) for keys in (np.s_[:, :, [0, 1], [1, 0]], np.s_[[0, 1], :, :, [1, 0]], np.s_[[0, 1], :, [0, 1]])),
+    *((UNEVEN, keys) for keys in (np.s_[[1, 0], :, [0, -1], [1, 2]], np.s_[[0, 1], [0, 0], :, [1, 2]])),
+    *((EVEN, keys) for keys in (np.s_[:, [0, 1], [1, 0]], np.s_[:, [1, 0], [1, 0], [0, 2]], np.s_[[0, 1], :, [1, 2]])),
+]
+
+
+@for_each(("x", "keys"), SEVERAL)
+def test_several_vectors_around_sequences_are_recorded(x, keys):
+    wanted = x[keys]
+    found, pullback = vjp(lambda x: x[keys], x)
+    with Program() as program:
+        made = data("x", (None, *x.values.shape[1:]), "f8", num_levels=x.num_levels)[keys]
+    (run,) = Executor().run(program, {"x": x}, [made])
+    for one in (found, run):
+        assert (type(one), one.tolist()) == (type(wanted), wanted.tolist())
+        assert getattr(one, "lod", None) == getattr(wanted, "lod", None)
+    d = np.sin(np.arange(np.size(getattr(wanted, "values", wanted)))).reshape(
+        np.shape(getattr(wanted, "values", wanted))
+    )
+    (gradient,) = pullback(d)
+    assert np.vdot(gradient.values, x.values) == pytest.approx(np.vdot(d, getattr(wanted, "values", wanted)))
+    with pytest.raises(TypeError, match="a Variable is one of several vectors"), Program():
+        data("x", (None, 3, 4), "f8", num_levels=1)[:, np.array([0, 1]), data("k", (2,), "i8")]

@@ -55,7 +55,7 @@ DEFECTS = {
         ),
         (
             "power-of-a-negative-base",
-            "d * out * np.log(np.where(has_log, x, 1))",
+            "d * out * np.log(np.where(has_log, x, out.dtype.type(1)))",
             "d * out * np.log(np.where(np.not_equal(x, 0), np.abs(x), 1))",
         ),
         (

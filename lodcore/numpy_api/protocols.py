@@ -208,8 +208,7 @@ def array_function(self: Any, function: Any, types: Any, args: tuple[Any, ...], 
     """Call the implementation of a NumPy function."""
     if not all(issubclass(kind, (LoDTensor, Symbol, np.ndarray)) for kind in types):
         return NotImplemented
-    if not args:  # the implementations have names of their own for it
-        args = first_argument(function, kwargs)
+    args = args or first_argument(function, kwargs)  # the implementations have names of their own for it
     if isinstance(self, Symbol) and all_dense(args) and (not kwargs or all_dense(kwargs.values())):
         return on_arrays(function, args, kwargs)
     if function not in FUNCTIONS:
@@ -393,8 +392,7 @@ def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: N
         return shared(where, lambda values: ufunc.accumulate(values, at - levels, dtype), x)
     if dtype is not None:
         x, dtype = ops.cast(x, dtype), dtype_of_accumulate(where, ufunc, x.dtype, dtype)
-
-    adds = ufunc is np.add and x.dtype.kind not in "bm"
+    adds = ufunc is np.add and x.dtype.kind != "b"
     accumulated = ops.sequence_cumsum if adds else partial(ops.sequence_accumulate, ufunc=ufunc)
     return in_dtype(along(x, at, accumulated), dtype)
 

@@ -323,6 +323,8 @@ def joined(code: str, inputs: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]
         return "add_three", inputs
     if code == "add" and inputs[1].code == "neg":
         return "sub", (inputs[0], *inputs[1].inputs)
+    if code == "add" and inputs[0].code == "neg":
+        return "sub", (inputs[1], *inputs[0].inputs)
     if code == "mul":
         slope, d = inputs
         if _is(slope, "sub") and _is_number(slope.inputs[0], 1) and _is(slope.inputs[1], "mul"):

@@ -109,12 +109,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
         if x.shape[at] not in (1, None):
             raise ShapeError(f"numpy.squeeze: axis: is {at}, of length {x.shape[at]}; length 1 is needed")
         x = of_length("numpy.squeeze: x", x, at, 1, True)
-    if all(x.shape[at] == 1 for at in places):
-        return ops.index_values(x, [0 if at in places else ALL for at in range(x.ndim)])
-    kept = tuple([size for at, size in enumerate(x.shape) if at not in places])
-    if None in kept[0 in places :][1:] or (0 in places and None in kept):
-        raise ShapeError(f"numpy.squeeze: axis: is {axis}; the lengths of two axes are known only when it runs")
-    return reshape(x, kept)
+    return ops.index_values(x, [0 if at in places else ALL for at in range(x.ndim)])
 
 
 @on_dense(np.flip)

@@ -239,7 +239,9 @@ def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
     if bounds.item(len(bounds) - 1) != count:
         raise LoDError(f"{where}: lengths: add up to {bounds.item(len(bounds) - 1)}; x has {count} elements")
     if len(offsets) == 1 and len(bounds) > 1:
-        raise LoDError(f"{where}: lengths: are {len(bounds) - 1}; level {k} has no sequence that they could be in")
+        raise LoDError(
+            f"{where}: lengths: has {len(bounds) - 1} entries; level {k} has no sequence that they could be in"
+        )
     finer = [lod.offsets(j) for j in range(k + 1, lod.num_levels)]
     levels = [*(lod.offsets(j) for j in range(k)), outer_offsets, bounds, *finer]
     return lod_tensor_body.new_tensor(x.values, lod_body.make_lod(levels, lod.num_rows))

@@ -42,7 +42,9 @@ def as_dtype(where: str, given: Any) -> np.dtype[Any]:
 
 
 def in_unit(where: str, times: Any, dtype: np.dtype[Any]) -> Any:
-    """Convert an array; raise for a date or duration that a finer unit cannot hold. A coarser one rounds, as in NumPy.
+    """Convert an array; raise for a date or duration that is too far for the unit of the dtype.
+
+    A coarser unit holds all, rounded down as by NumPy.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ def in_unit(where: str, times: Any, dtype: np.dtype[Any]) -> Any:
         The names of the function and its argument, for the message.
     times : ndarray
     dtype : dtype
-        Of any kind.
+        Of any kind; only between units there is something to check.
 
     Returns
     -------
@@ -64,8 +66,12 @@ def in_unit(where: str, times: Any, dtype: np.dtype[Any]) -> Any:
     """
     if times.dtype == dtype:
         return times
-    if times.dtype.kind == dtype.kind and dtype.kind in "mM" and np.can_cast(times.dtype, dtype):
-        held = is_held(times, dtype)
+    if times.dtype.kind == dtype.kind and dtype.kind in "mM":
+        try:
+            finer = np.result_type(times.dtype, dtype)
+        except TypeError:  # months, whose days NumPy guesses
+            finer = dtype
+        held = np.bool_(True) if finer == times.dtype else is_held(times, finer)
         if not held.all():
             raise DTypeError(f"{where}: is {times[~held].flat[0]}; {dtype} cannot hold it")
     return times.astype(dtype)

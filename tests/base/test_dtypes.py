@@ -41,3 +41,19 @@ def test_functions_with_a_dtype_refuse_other_objects(name, call):
     for dtype in WRONG:
         with pytest.raises(DTypeError):
             call(dtype)
+
+
+@for_each(
+    ("times", "dtype"),
+    [
+        (np.array(["2024-01-02T12:30", "1901-01-01T01:00", "NaT"], "M8[ns]"), "M8[D]"),
+        (np.array(["2024-01-02", "1901-03-01", "NaT"], "M8[D]"), "M8[Y]"),
+        (np.array([61, -61, 0], "m8[s]"), "m8[m]"),
+        (np.array([61, -61, 0], "m8[10s]"), "m8[15s]"),
+        (np.array(["2024-01-02"], "M8[D]"), "M8[ns]"),
+    ],
+)
+def test_dates_are_rounded_down_to_a_coarser_unit_as_in_numpy(times, dtype):
+    found = lodcore.LoDTensor.from_lengths(times, [len(times)]).astype(dtype)
+    np.testing.assert_array_equal(found.values, times.astype(dtype))
+    assert found.dtype == dtype

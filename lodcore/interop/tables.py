@@ -15,6 +15,7 @@ from lodcore.interop.grouped import Groups
 from lodcore.ops import gather_nested
 from lodcore.ops.order.keys import keys_of, nested_groups
 from lodcore.tensors import lod_body, lod_tensor_body
+from lodcore.tensors.foreign_columns import is_column
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -398,7 +399,8 @@ def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoi
         else:
             flat = isinstance(given, (list, tuple)) and not any(isinstance(one, (list, tuple)) for one in given)
             label = f"{where}: columns[{name!r}]"
-            made[str(name)] = as_values(label, given) if flat and given else tensor_of_column(where, name, given)
+            flat = bool(flat and given) or is_column(given)
+            made[str(name)] = as_values(label, given) if flat else tensor_of_column(where, name, given)
     sizes = {name: len(one) for name, one in made.items()}
     if not made and not of_keys:
         raise LoDError(f"{where}: columns: there are none")

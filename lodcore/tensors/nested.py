@@ -14,7 +14,9 @@ from lodcore.base.articles import with_article
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors import lod_body
+from lodcore.tensors.foreign_columns import array_of_text, is_column, refuse_missing
 from lodcore.tensors.lod import LoD
+from lodcore.tensors.text import refuse_changed, refuse_nul, refuse_numbers, shortened
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -151,14 +153,11 @@ def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None)
     if values.dtype.kind in "mM":
         _refuse_far(where, leaves, values.dtype)
     if values.dtype.kind in "US" and (dtype is None or not dtype.itemsize):
-        _refuse_nul(where, leaves)
+        refuse_nul(where, leaves)
     if values.ndim != 1 or len(values) != len(leaves):
         raise DTypeError(f"{where}: its entries have shape {values.shape[1:]}; scalars or ndarrays are needed")
     if dtype is None and values.dtype.kind in "US":
-        text = (str, np.str_) if values.dtype.kind == "U" else (bytes, np.bytes_)
-        odd = next((j for j, leaf in enumerate(leaves) if not isinstance(leaf, text)), -1)
-        if odd >= 0:
-            raise DTypeError(f"{where}: value {odd} is {leaves[odd]!r} among text; values are of one kind")
+        refuse_numbers(where, leaves, values.dtype.kind)
     return values
 
 
@@ -195,10 +194,10 @@ def _dates(where: str, leaves: list[Any]) -> Array:
     kind = datetime.timedelta if isinstance(leaves[0], datetime.timedelta) else datetime.date
     for j, leaf in enumerate(leaves):
         if not isinstance(leaf, kind):
-            raise DTypeError(f"{where}: value {j} is {_short(leaf)} among dates; values are of one kind")
+            raise DTypeError(f"{where}: value {j} is {shortened(leaf)} among dates; values are of one kind")
         if isinstance(leaf, datetime.datetime) and leaf.tzinfo is not None:
             raise DTypeError(
-                f"{where}: value {j} is {_short(leaf)}, and dtypes of dates have no zones; "
+                f"{where}: value {j} is {shortened(leaf)}, and dtypes of dates have no zones; "
                 ".astimezone(UTC).replace(tzinfo=None) makes one without"
             )
     if any(hasattr(leaf, "to_numpy") for leaf in leaves):  # those of pandas, which also count nanoseconds
@@ -206,7 +205,7 @@ def _dates(where: str, leaves: list[Any]) -> Array:
     if kind is datetime.timedelta:
         for j, leaf in enumerate(leaves):
             if not MOST_DAYS > leaf.days > -MOST_DAYS:
-                raise DTypeError(f"{where}: value {j} is {_short(leaf)}; int64 cannot hold its microseconds")
+                raise DTypeError(f"{where}: value {j} is {shortened(leaf)}; int64 cannot hold its microseconds")
         return np.array(leaves, "m8[us]")
     return np.array(leaves, "M8[us]" if any(isinstance(leaf, datetime.datetime) for leaf in leaves) else "M8[D]")
 
@@ -224,19 +223,6 @@ def _refuse_far(where: str, leaves: list[Any], dtype: np.dtype[Any]) -> None:
         dtypes.in_unit(where, given, dtype)
 
 
-def _refuse_nul(where: str, strings: Sequence[Any]) -> None:
-    """Raise if a string ends with NUL, which NumPy would drop."""
-    try:
-        if "\0" not in "".join(strings):
-            return
-    except TypeError:  # there are bytes, or numbers
-        pass
-    for at, one in enumerate(strings):
-        if isinstance(one, (str, bytes)) and one[-1:] in ("\0", b"\0"):
-            text = f"value {at} is {_short(one)}, whose NUL at the end NumPy would drop"
-            raise DTypeError(f"{where}: {text}; lodcore.encode_utf8 keeps it")
-
-
 def no_number(where: str, levels: list[Array], leaves: list[Any]) -> DTypeError:
     """Return the error for the first entry of nested lists that does not have a dtype of a fixed size."""
     j = next((j for j, leaf in enumerate(leaves) if np.asarray(leaf).dtype.hasobject), 0)
@@ -251,12 +237,7 @@ def no_number(where: str, levels: list[Array], leaves: list[Any]) -> DTypeError:
         if value is None
         else f"what is of type {type(value).__name__} has no dtype of a fixed size"
     )
-    return DTypeError(f"{where}{place}: is {_short(value)}; {needed}")
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}..."
+    return DTypeError(f"{where}{place}: is {shortened(value)}; {needed}")
 
 
 def join_arrays(
@@ -338,15 +319,32 @@ def _converted(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -
             )
     common = as_dtype(where, dtype)
     if common is None:
+        _refuse_kinds(where, plain)
         try:
             common = np.result_type(*{array.dtype for array in plain} or {float})
         except TypeError as error:
             raise DTypeError(f"{where}: arrays: {error}") from None
     native = common.newbyteorder("=")
+    if not native.itemsize and native.kind in "US" and plain:  # of any length
+        native = np.result_type(*(array[:0].astype(native).dtype for array in plain))
     return [
         np.ascontiguousarray(dtypes.in_unit(f"{where}: arrays[{j}]", array, native), native)
         for j, array in enumerate(plain)
     ]
+
+
+def _refuse_kinds(where: str, arrays: Sequence[Array]) -> None:
+    """Raise if there are numbers among text, which NumPy would make text of, too."""
+    found: dict[str, int] = {}
+    for j, array in enumerate(arrays):
+        if array.size:
+            found.setdefault(array.dtype.kind, j)
+    if len(found) > 1 and not found.keys().isdisjoint("US"):
+        first, other, *_ = found.values()
+        raise DTypeError(
+            f"{where}: arrays[{other}]: has dtype {arrays[other].dtype}, arrays[{first}] {arrays[first].dtype}; "
+            f"text and other values do not join"
+        )
 
 
 def as_values(where: str, given: Any) -> Array:
@@ -369,12 +367,18 @@ def as_array(where: str, given: Any) -> Array:
     if isinstance(given, np.ma.MaskedArray):
         raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
     refuse_conversion(where, given)
+    refuse_missing(where, given)
     try:
         made = np.asarray(given)
     except ValueError:
         raise ShapeError(
             f"{where}: is nested unevenly; each axis of a dense array has one length; lodcore.array makes sequences"
         ) from None
+    if made.dtype.kind in "US" and isinstance(given, (list, tuple)):
+        refuse_changed(where, given, made.dtype.kind)
+    if made.dtype.kind in "OU" and is_column(given):
+        text = array_of_text(where, given)
+        made = made if text is None else text
     made = with_dates(where, made)
     if made.dtype.hasobject and not made.ndim and not isinstance(given, (int, np.ndarray, type(None))):
         raise DTypeError(f"{where}: is {with_article(type(given).__name__)}; a LoDTensor or an array is needed")
@@ -414,6 +418,8 @@ def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:
 def error_of_objects(has: str, dtype: np.dtype[Any]) -> DTypeError:
     """Return the error for a dtype of Python objects; the message begins with what has it."""
     advice = "; lodcore.encode_utf8 makes bytes of strings" if dtype.kind == "T" else ""
+    if dtype.kind == "O" and has.endswith(": has dtype"):
+        advice = '; .astype("U") makes text of them'
     return DTypeError(f"{has} {dtype}; Python objects have no fixed size{advice}")
 
 
@@ -423,9 +429,7 @@ def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
         return given, True
     lent = not isinstance(given, (list, tuple))
     if type(given) is not np.ndarray:
-        given, source = as_array(where, given), given
-        if not lent and given.dtype.kind in "US":
-            _refuse_nul(where, source)
+        given = as_array(where, given)
     if given.ndim == 0:
         raise ShapeError(f"{where}: has no axis; its first axis counts the rows")
     if given.dtype.hasobject:

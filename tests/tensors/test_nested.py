@@ -12,6 +12,7 @@ from lodcore import LoDError, LoDTensor, ShapeError
 from reference.nested import flatten
 from tests.helpers.agree import assert_rows, numbered, offsets_of, same
 from tests.helpers.draw import DTYPES, lod_tensors, nested_lists
+from tests.helpers.tables import for_each
 
 
 @given(nested_lists())
@@ -243,3 +244,41 @@ def test_array_of_text_refuses_a_value_of_another_kind_at_any_place(place, text,
     for nested in ([leaves], [leaves[:50], leaves[50:]], [[leaves[:100]], [leaves[100:]]]):
         with pytest.raises(lodcore.DTypeError):
             lodcore.array(nested)
+
+
+@for_each(
+    ("call", "text"),
+    [
+        (lambda: lodcore.group_by([1, "1"], [1, 2]), "group_by: key: value 0 is 1 among text"),
+        (lambda: lodcore.group_by(["1", 1.5], [1, 2]), "group_by: key: value 1 is 1.5 among text"),
+        (lambda: lodcore.group_by(["a", b"a"], [1, 2]), "group_by: key: value 1 is b'a' among text"),
+        (lambda: lodcore.match_keys([1, "x"], ["1"]), "match_keys: x_keys: value 0 is 1 among text"),
+        (lambda: lodcore.group_by(["a\0", "a"], [1, 2]), r"group_by: key: value 0 is 'a\\x00', whose NUL at the end"),
+        (
+            lambda: LoDTensor.from_lengths([["a"], [np.array(1)]], [2]),
+            "LoDTensor.from_lengths: values: value 1 is array.1. among text",
+        ),
+        (
+            lambda: LoDTensor.from_lengths([["a"], np.array([1])], [2]),
+            "LoDTensor.from_lengths: values: value 1 is 1 among text",
+        ),
+        (
+            lambda: lodcore.array([np.array([1]), np.array(["b"])]),
+            r"lodcore.array: obj: arrays\[1\]: has dtype <U1, arrays\[0\] int64; text and other values do not join",
+        ),
+        (
+            lambda: LoDTensor.from_arrays([np.zeros(0), np.array(["b"]), np.array([b"c"])]),
+            r"LoDTensor.from_arrays: arrays\[2\]: has dtype \|S1, arrays\[1\] <U1; text and other values do not join",
+        ),
+    ],
+)
+def test_numbers_do_not_become_text(call, text):
+    with pytest.raises(lodcore.DTypeError, match=f"^{text}"):
+        call()
+
+
+def test_arrays_of_text_and_an_asked_dtype_join():
+    assert lodcore.array([np.zeros(0), np.array(["b"])]).tolist() == [[], ["b"]]
+    assert lodcore.array([np.array(["a"]), np.array(["bcd"])]).dtype == np.dtype("U3")
+    assert lodcore.array([np.array([1]), np.array(["b"])], "U").tolist() == [["1"], ["b"]]
+    assert lodcore.array([np.array([1]), np.array(["b"])], "U1").tolist() == [["1"], ["b"]]

@@ -1,0 +1,162 @@
+"""Columns of other libraries given as arrays: text is text, and nothing missing becomes a number."""
+
+import datetime
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoDTensor
+from lodcore.errors import DTypeError, LoDError
+from lodcore.interop import Groups
+from tests.helpers.libraries import MARKS, imported
+from tests.helpers.tables import for_each
+
+pandas, polars, pyarrow = (imported(name) for name in ("pandas", "polars", "pyarrow"))
+pytestmark = MARKS
+
+HUGE = [2**60, 2**60 + 1, None]
+INTEGERS = {
+    "Polars": lambda: polars.Series(HUGE),
+    "pandas": lambda: pandas.array(HUGE, dtype="Int64"),
+    "a Series of pandas": lambda: pandas.Series(HUGE, dtype="Int64"),
+    "pandas with Arrow": lambda: pandas.Series(HUGE, dtype=pandas.ArrowDtype(pyarrow.int64())),
+    "categories": lambda: pandas.Categorical([1, 2, None]),
+    "pyarrow": lambda: pyarrow.array(HUGE),
+    "a dictionary": lambda: pyarrow.array([1, 2, None]).dictionary_encode(),
+    "chunks": lambda: pyarrow.chunked_array([[1], [2, None]]),
+}
+BOOLS = {
+    "Polars": lambda: polars.Series([True, False, None]),
+    "pandas": lambda: pandas.array([True, False, None], dtype="boolean"),
+    "pyarrow": lambda: pyarrow.array([True, False, None]),
+}
+TEXT = {
+    "Polars": polars.Series,
+    "categories of Polars": lambda words: polars.Series(words, dtype=polars.Categorical),
+    "pandas": lambda words: pandas.Series(words, dtype="str"),
+    "objects": lambda words: pandas.Series(words, dtype=object),
+    "an Index": pandas.Index,
+    "categories": pandas.Categorical,
+    "a Series of categories": lambda words: pandas.Series(words, dtype="category"),
+    "pandas with Arrow": lambda words: pandas.Series(words, dtype=pandas.ArrowDtype(pyarrow.string())),
+    "pyarrow": pyarrow.array,
+    "chunks": lambda words: pyarrow.chunked_array([words[:1], words[1:]]),
+}
+X = lodcore.array([["b"], [], ["a", "b"]])
+G = Groups({"v": lodcore.array([[1], [], [2, 3]])}, {"k": [1, 2, 3]})
+#: Calls with a column of three entries, and the name of the argument.
+CALLS = [
+    (lambda c: lodcore.group_by(c, [1, 2, 3]), "group_by: key"),
+    (lambda c: lodcore.group_by([1, 2, 1], c), "group_by: x"),
+    (lambda c: lodcore.group_by((c, [1, 2, 1]), [1, 2, 3]), r"group_by: key\[0\]"),
+    (lambda c: lodcore.group_rows(c), "group_rows: key"),
+    (lambda c: lodcore.match_keys(c, c), "match_keys: x_keys"),
+    (lambda c: lodcore.implode(c, [1, 2, 3]), "implode: key"),
+    (lambda c: LoDTensor.from_lengths(c, [2, 1]), "LoDTensor.from_lengths: values"),
+    (lambda c: Groups({"v": G["v"]}, {"k": c}), r"Groups: keys\['k'\]"),
+    (lambda c: G.with_columns(z=c)["z"], "Groups.with_columns: z"),
+    (lambda c: G.join({"k": [1, 2, 3], "z": c})["z"], r"Groups.join: other\['z'\]"),
+    (lambda c: lodcore.to_pandas({"v": G["v"], "z": c})["z"].tolist(), r"lodcore.to_pandas: columns\['z'\]"),
+]
+
+
+def plain(x):
+    """Return results as lists."""
+    if isinstance(x, tuple):
+        return [plain(one) for one in x]
+    if isinstance(x, Groups):
+        return [plain(x[name]) for name in x]
+    return x.tolist() if hasattr(x, "tolist") else x
+
+
+@for_each(("call", "where"), CALLS)
+def test_a_missing_integer_or_bool_is_refused_with_its_row(call, where):
+    for columns, kind in ((INTEGERS, "integers"), (BOOLS, "bools")):
+        for make in columns.values():
+            with pytest.raises(LoDError, match=f"^{where}: row 2 is null; {kind} have no value for it"):
+                call(make())
+
+
+@for_each(("call", "where"), CALLS)
+def test_text_is_taken_from_every_library(call, where):
+    wanted = plain(call(np.array(["b", "a", "b"])))
+    for make in TEXT.values():
+        assert plain(call(make(["b", "a", "b"]))) == wanted
+        with pytest.raises(LoDError, match=f"^{where}: row 1 is null; text has no value for it"):
+            call(make(["b", None, "b"]))
+        with pytest.raises(DTypeError, match=rf"^{where}: value 1 is 'a\\x00', whose NUL at the end"):
+            call(make(["b", "a\0", "b"]))
+    if "to_pandas" not in where:  # which pandas itself takes
+        with pytest.raises(DTypeError, match=rf'^{where}: has dtype object; .*; .astype\("U"\) makes text of them'):
+            call(np.array(["b", "a", "b"], object))
+
+
+@for_each("name", TEXT)
+def test_sequences_of_text_are_compared_with_a_column(name):
+    x = lodcore.array([["b", "a"], ["c", "a"]])
+    assert (x == x.per_sequence(TEXT[name](["b", "a"]))).tolist() == [[True, False], [False, True]]
+    assert (X[:, :1] == TEXT[name](["b"])).tolist() == [[True], [], [False]]
+    assert np.isin(X, TEXT[name](["b"])).tolist() == [[True], [], [False, True]]
+
+
+@for_each(
+    "column",
+    [
+        lambda: polars.Series([1.5, None]),
+        lambda: pandas.array([1.5, None], dtype="Float64"),
+        lambda: pandas.Series([1.5, None]),
+        lambda: pyarrow.array([1.5, None]),
+    ],
+)
+def test_missing_floats_are_nan(column):
+    assert repr(LoDTensor.from_lengths(column(), [2]).tolist()) == "[[1.5, nan]]"
+
+
+@for_each(
+    "make", [lambda x: polars.Series(x), lambda x: pyarrow.array(x), lambda x: pandas.to_datetime(pandas.Series(x))]
+)
+def test_missing_dates_are_nat(make):
+    found = LoDTensor.from_lengths(make([datetime.date(2024, 1, 2), None]), [2]).values
+    assert np.isnat(found).tolist() == [False, True]
+
+
+def test_columns_without_rows_keep_their_kind():
+    for column in (polars.Series([], dtype=polars.String), pyarrow.array([], pyarrow.string()), TEXT["pandas"]([])):
+        assert LoDTensor.from_lengths(column, [0]).dtype == np.dtype("U1")
+    for column in (polars.Series([], dtype=polars.Int64), pyarrow.array([], pyarrow.int64())):
+        assert LoDTensor.from_lengths(column, [0]).dtype == np.dtype("i8")
+
+
+def test_a_column_of_missing_text_alone_is_refused():
+    for column in (pyarrow.array([None], pyarrow.string()), TEXT["pandas"]([None])):
+        with pytest.raises(LoDError, match="values: row 0 is null; text has no value"):
+            LoDTensor.from_lengths(column, [1])
+
+
+def test_bytes_and_tables():
+    assert LoDTensor.from_lengths(pyarrow.array([b"ab", b"c"]), [2]).tolist() == [[b"ab", b"c"]]
+    tables = [
+        polars.DataFrame({"a": [1, 2], "b": [1, None]}),
+        pandas.DataFrame({"a": [1, 2], "b": pandas.array([1, None], dtype="Int64")}),
+        pyarrow.table({"a": [1, 2], "b": [1, None]}),
+    ]
+    for table in tables:
+        with pytest.raises(LoDError, match="values: column 'b': row 1 is null; integers have no value"):
+            LoDTensor.from_lengths(table, [2])
+    assert LoDTensor.from_lengths(polars.DataFrame({"a": [1, 2], "b": [3, 4]}), [2]).tolist() == [[[1, 3], [2, 4]]]
+
+
+@for_each(
+    "objects",
+    [
+        lambda: pandas.Series(["a", 1], dtype=object),
+        lambda: pandas.Series([[1], [2]]),
+        lambda: pandas.MultiIndex.from_tuples([(1, "a"), (2, "b")]),
+        lambda: pyarrow.array([[1], [2, 3]]),
+        lambda: polars.Series([[1], [2, 3]]),
+    ],
+)
+def test_other_objects_are_refused(objects):
+    with pytest.raises(DTypeError, match=r"^group_by: key: has dtype object; Python objects have no fixed size"):
+        lodcore.group_by(objects(), [1, 2])

@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.interop.arrow.objects import table_of_arrow
+from lodcore.interop.joined import columns_with_keys, entries_without_nulls, ways_of
 from lodcore.ops import match_keys
 from lodcore.tensors import lod_body
 from lodcore.tensors.lod import LoD
@@ -166,7 +166,7 @@ class Groups:
         rows: Any = LoDTensor(np.empty(self.lod.num_rows, np.bool_), self.lod)[index]
         return Groups(columns, keys, per_group, masks, self.kept, rows.lod)
 
-    def with_columns(self, **columns: Any) -> Groups:
+    def with_columns(self, /, **columns: Any) -> Groups:
         """Return a table with more columns, or with others under their names.
 
         Parameters
@@ -213,27 +213,31 @@ class Groups:
             made.per_group[name] = entries
         return made
 
-    def join(self, other: Any, on: str | None = None, how: str = "left") -> Groups:
+    def join(self, other: Any, on: str | None = None, how: str = "left", *, nulls: Any = "error") -> Groups:
         """Join a table that has one row per key, such as users, to the groups.
 
         Parameters
         ----------
-        other : mapping of str to array_like, or a table with Arrow's interface (pandas, Polars, DuckDB, pyarrow)
-            Each key occurs once.
+        other : mapping of str to array_like, or a table (pandas, Polars, or with Arrow's interface: DuckDB, pyarrow)
+            Each key occurs once. Named levels of an index of pandas are columns, too. Rows of other keys, or of none,
+            are left out.
         on : str, optional
             The name of the outermost key in both tables, which is the default.
         how : {"left", "inner"}
             Whether a group without a partner is an error, or is left out.
+        nulls : "error" or a fill value, or dict of these by column
+            What happens to missing values of rows that are joined; nan and NaT stay, as in `from_pandas`.
 
         Returns
         -------
         Groups
-            The columns of `other` are arrays with one entry per group.
+            The columns of `other` are arrays with one entry per group. Time zones, categories and digits of decimals
+            are kept for `to_pandas` and `to_polars`.
 
         Raises
         ------
         LoDError, KeyError, ValueError
-            If a key occurs twice in `other`, or a group has no partner; the message names it.
+            If a key occurs twice in `other`, a group has no partner, or a value is missing; the message names it.
 
         Examples
         --------
@@ -249,7 +253,7 @@ class Groups:
         name = next(iter(self.keys)) if on is None else on
         if name != next(iter(self.keys)):
             raise KeyError(f"{where}: on: is {name!r}; the outermost key is {next(iter(self.keys))!r}")
-        columns = other if isinstance(other, Mapping) else table_of_arrow(f"{where}: other", other)
+        columns = columns_with_keys(where, other)
         if name not in columns:
             raise KeyError(f"{where}: other: has no column {name!r}")
         for key in columns:
@@ -257,13 +261,21 @@ class Groups:
                 raise ValueError(f"{where}: other[{key!r}]: is a column of the groups, too; another name is needed")
             if not isinstance(key, str):
                 raise DTypeError(f"{where}: other[{key!r}]: has no text as its name")
-        theirs = as_values(f"{where}: other[{name!r}]", columns[name])
-        rest = {key: as_values(f"{where}: other[{key!r}]", x) for key, x in columns.items() if key != name}
-        for key, x in rest.items():
-            if len(x) != len(theirs):
-                raise LoDError(f"{where}: other[{key!r}]: has {len(x)} entries; {name!r} has {len(theirs)}")
+        given = columns.pop(name)
+        known = np.arange(len(given.values)) if given.present is None else np.flatnonzero(given.present)
+        theirs = given.values[known]
+        for key, column in columns.items():
+            if len(column.values) != len(given.values):
+                raise LoDError(
+                    f"{where}: other[{key!r}]: has {len(column.values)} entries; {name!r} has {len(given.values)}"
+                )
+        ways = ways_of(where, columns, nulls)
         mine = np.asarray(self.keys[name])
-        keys, found, places = match_keys(mine, theirs, "left")
+        try:
+            keys, found, places = match_keys(mine, theirs, "left")
+        except (DTypeError, ShapeError) as error:
+            text = str(error).replace("match_keys: y_keys", f"{where}: other[{name!r}]")
+            raise type(error)(text.replace("x_keys has", "the groups have")) from None
         if len(keys) != len(mine):
             twice = keys[int(np.argmax(found[1:] == found[:-1]))]
             raise LoDError(f"{where}: other[{name!r}]: has {twice.item()!r} more than once; one row per key is needed")
@@ -273,8 +285,12 @@ class Groups:
                 f'{where}: group {at} ({mine.tolist()[at]!r}) has no row in other; how="inner" leaves it out'
             )
         kept = self if how == "left" else self[places >= 0]
-        rows = places[places >= 0]
-        return kept.with_columns(**{key: x[rows] for key, x in rest.items()})
+        rows = known[places[places >= 0]]
+        made = kept.with_columns(
+            **{key: entries_without_nulls(where, key, column, ways[key], rows) for key, column in columns.items()}
+        )
+        made.kept.update((key, column.kept) for key, column in columns.items() if column.kept is not None)
+        return made
 
     def __repr__(self) -> str:
         rows = self.lod.num_rows

@@ -13,10 +13,11 @@ from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow.columns import texts_of_arrow
 from lodcore.interop.arrow.interface import arrow_table
 from lodcore.interop.arrow.restored import restored
+from lodcore.interop.missing_values import Key
 from lodcore.interop.pandas_columns import column_of, is_lists, is_short_arrow_text, is_text
+from lodcore.interop.pandas_index import with_index_levels
 from lodcore.interop.pandas_restored import key_entries, series_of
 from lodcore.interop.tables import (
-    Key,
     grouped_table,
     names_of_keys,
     outgoing,
@@ -43,7 +44,8 @@ def from_pandas(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
     by : str or list of str, optional
         The columns to group by, coarse first, each of which makes a level, with keys of any dtype. Groups are in the
         order of their first rows. By default, the index is used if it is named or a MultiIndex (whose last level, if it
-        has no name, only numbers the rows); in a table of list columns, a row is a sequence.
+        has no name, only numbers the rows); in a table of list columns, a row is a sequence. Named levels of the index
+        that are not keys become columns; those without a name are left out.
     nulls : {"error", "empty", "mask"} or a fill value, or dict of these by column
         What happens to missing values. "error" raises an error, "empty" makes missing lists empty (and raises an error
         for any other missing value), "mask" returns also where there are values, and a fill value replaces them. nan
@@ -66,7 +68,7 @@ def from_pandas(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
         if by is None and (is_lists(data) or not _keys_of(where, data.to_frame("values"), None)):
             return plain_column(where, column_of(pandas, f"{where}: data", data), nulls)
         ways = nulls if isinstance(nulls, Mapping) else {"values": nulls}
-        made = from_pandas(data.to_frame("values"), by, nulls=ways)
+        made = from_pandas(_without_levels(data.to_frame("values"), by), by, nulls=ways)
         return (made["values"], made.masks["values"]) if made.masks else made["values"]
     if not isinstance(data, pandas.DataFrame):
         raise DTypeError(f"{where}: data: is {type(data).__name__}; a DataFrame or Series is needed")
@@ -75,8 +77,10 @@ def from_pandas(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
         twice = next(name for name in names if names.count(name) > 1)
         raise LoDError(f"{where}: data: has two columns {twice!r}")
     if by is None and any(is_lists(data[name]) for name in data.columns):
-        data = data.reset_index() if data.index.name is not None else data.reset_index(drop=True)
+        data = with_index_levels(f"{where}: data", data)
     given = _keys_of(where, data, by)
+    if by is not None:
+        data = with_index_levels(f"{where}: data", data, given)
     columns = {
         str(name): column_of(pandas, f"{where}: data[{name!r}]", data[name])
         for name in data.columns
@@ -86,6 +90,15 @@ def from_pandas(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
         return plain_table(where, columns, nulls)
     keys = {str(name): _key_of(pandas, f"{where}: data[{name!r}]", key) for name, key in given.items()}
     return grouped_table(where, columns, keys, nulls)
+
+
+def _without_levels(frame: Any, by: Any) -> Any:
+    """Return a table without the levels of its index that are not keys; by default all are."""
+    if by is None:
+        return frame
+    names = frame.index.names
+    others = [level for level, name in enumerate(names) if name is None or name not in names_of_keys("", by)]
+    return frame.reset_index(drop=True) if len(others) == len(names) else frame.droplevel(others)
 
 
 def _keys_of(where: str, data: Any, by: Any) -> dict[Any, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.arrow.columns import column_of_arrow
 from lodcore.interop.arrow.types import DIGITS
-from lodcore.interop.tables import TableColumn
+from lodcore.interop.missing_values import TableColumn
 from lodcore.tensors.from_lists import array
 from lodcore.tensors.lod_tensor import LoDTensor
 

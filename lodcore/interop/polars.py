@@ -11,11 +11,11 @@ import numpy as np
 from lodcore.base.libraries import library
 from lodcore.base.memory import flag
 from lodcore.errors import DTypeError
-from lodcore.interop.arrow.columns import column_of_arrow, short_views
+from lodcore.interop.arrow.columns import short_views
 from lodcore.interop.arrow.interface import arrow_table
+from lodcore.interop.missing_values import Key, TableColumn
+from lodcore.interop.polars_columns import column_of
 from lodcore.interop.tables import (
-    Key,
-    TableColumn,
     grouped_table,
     names_of_keys,
     outgoing,
@@ -63,7 +63,7 @@ def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
     if isinstance(data, polars.LazyFrame):
         data = data.collect()
     if isinstance(data, polars.Series):
-        return plain_column(where, _column_of(polars, f"{where}: data", data), nulls)
+        return plain_column(where, column_of(polars, f"{where}: data", data), nulls)
     if not isinstance(data, polars.DataFrame):
         raise DTypeError(f"{where}: data: is {type(data).__name__}; a DataFrame or Series is needed")
     names = [] if by is None else names_of_keys(where, by)
@@ -71,7 +71,7 @@ def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
         if name not in data.columns:
             raise KeyError(f"{where}: by: {name!r} is not a column")
     columns = {
-        name: _column_of(polars, f"{where}: data[{name!r}]", data[name]) for name in data.columns if name not in names
+        name: column_of(polars, f"{where}: data[{name!r}]", data[name]) for name in data.columns if name not in names
     }
     if not names:
         return plain_table(where, columns, nulls)
@@ -79,26 +79,11 @@ def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
     return grouped_table(where, columns, keys, nulls)
 
 
-def _column_of(polars: Any, name: str, series: Any) -> TableColumn:
-    """Read a column."""
-    kind = series.dtype
-    if kind == polars.Object:
-        raise DTypeError(f"{name}: has dtype Object; Python objects have no fixed size")
-    if str(kind) in ("Int128", "UInt128"):
-        raise DTypeError(f"{name}: has dtype {kind}, which NumPy does not have; cast it to Int64, or to text")
-    column = column_of_arrow(name, series)
-    while isinstance(kind, (polars.List, polars.Array)):
-        kind = kind.inner
-    if isinstance(kind, polars.Enum):
-        return column._replace(kept=("category", np.array(kind.categories.to_list(), np.str_), True))
-    return column
-
-
 def _key_of(polars: Any, name: str, series: Any) -> Key:
     """Return a key column; text is numbered by Polars."""
 
     def entries(rows: Array) -> TableColumn:
-        return _column_of(polars, name, series.gather(rows))
+        return column_of(polars, name, series.gather(rows))
 
     present = series.is_not_null().to_numpy() if series.null_count() else None
     if series.dtype == polars.String:
@@ -106,7 +91,7 @@ def _key_of(polars: Any, name: str, series: Any) -> Key:
         return Key(numbers, entries, present, firsts)
     if isinstance(series.dtype, (polars.Categorical, polars.Enum)):
         return Key(series.to_physical().fill_null(0).to_numpy(), entries, present)
-    column = _column_of(polars, name, series)
+    column = column_of(polars, name, series)
     if isinstance(column.values, LoDTensor) or column.values.ndim > 1:
         raise DTypeError(f"{name}: holds {series.dtype}; keys are numbers, dates or text")
     return Key(column.values, entries, present)

@@ -1,17 +1,17 @@
-"""Tables of grouped rows, and what the doors of pandas and Polars share: missing values, grouping, keys of rows."""
+"""Tables of grouped rows, and what the doors of pandas and Polars share: grouping, keys of rows."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.arrow.types import example_of
 from lodcore.interop.grouped import Groups
+from lodcore.interop.missing_values import Key, TableColumn, policies, without_nulls
 from lodcore.ops import gather_nested
 from lodcore.ops.order.keys import keys_of, nested_groups
 from lodcore.tensors import lod_body, lod_tensor_body
@@ -20,13 +20,9 @@ from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
-from lodcore.tensors.padding import hold
 
 __all__ = [
-    "Key",
-    "TableColumn",
     "common_lod",
-    "filled",
     "gathered",
     "grouped",
     "grouped_table",
@@ -36,151 +32,11 @@ __all__ = [
     "outgoing",
     "plain_column",
     "plain_table",
-    "policies",
     "row_keys",
     "tensor_of_column",
-    "without_nulls",
 ]
 
 Array = np.ndarray[Any, Any]
-WAYS = ("error", "empty", "mask")
-
-
-class TableColumn(NamedTuple):
-    """A column as NumPy has it.
-
-    Parameters
-    ----------
-    values : ndarray or LoDTensor
-        The entry of a missing value has no meaning.
-    present : ndarray of bool, or None
-        Which rows have a value; None if all have. For a LoDTensor, there is one entry per innermost row.
-    sequences : sequence of ndarray of bool, or None
-        For a LoDTensor, which sequences of each level are not null.
-    lossless : bool
-        Whether nan or NaT stands where a value is missing, as it does in pandas.
-    kept : tuple, or None
-        What the dtype does not say: ("zone", name), ("decimal", digits after the point, digits or None), ("time",), or
-        ("category", labels or None, ordered).
-    """
-
-    values: Any
-    present: Array | None = None
-    sequences: Sequence[Array | None] = ()
-    lossless: bool = False
-    kept: tuple[Any, ...] | None = None
-
-
-class Key(NamedTuple):
-    """A column of keys.
-
-    Parameters
-    ----------
-    numbers : ndarray, shape (n_rows,)
-        Equal if the keys are: the keys themselves, or numbers of them.
-    entries : callable
-        Returns the keys of some rows, as a TableColumn.
-    present : ndarray of bool, or None
-        Which rows have a key; None if all have.
-    firsts : ndarray, or None
-        The row of the first key of each number, if keys are numbered 0, 1, ... in the order of their first rows.
-    """
-
-    numbers: Array
-    entries: Callable[[Array], TableColumn]
-    present: Array | None = None
-    firsts: Array | None = None
-
-
-# -- missing values ----------------------------------------------------------------------------------------------------
-
-
-def policies(where: str, columns: Mapping[str, TableColumn], nulls: Any) -> dict[str, Any]:
-    """Return what to do with missing values by column, checked.
-
-    Raises
-    ------
-    KeyError, ValueError, DTypeError
-        If a column does not exist, or cannot hold its fill value.
-    """
-    if isinstance(nulls, Mapping):
-        for name, way in nulls.items():
-            if name not in columns:
-                raise KeyError(f"{where}: nulls: {name!r} is not a column")
-            values = columns[name].values
-            if isinstance(way, str) and way not in WAYS and values.dtype.kind not in "US":
-                raise _unknown(where, f"nulls[{name!r}]", way)
-            if not isinstance(way, str):
-                _entry(f"{where}: nulls[{name!r}]", values, way)
-        return {name: nulls.get(name, "error") for name in columns}
-    if isinstance(nulls, str) and nulls not in WAYS and not any(c.values.dtype.kind in "US" for c in columns.values()):
-        raise _unknown(where, "nulls", nulls)
-    return dict.fromkeys(columns, nulls)
-
-
-def _unknown(where: str, name: str, way: str) -> ValueError:
-    return ValueError(f"{where}: {name}: is {way!r}; 'error', 'empty', 'mask' or a fill value is needed")
-
-
-def _entry(where: str, values: Any, given: Any) -> Array:
-    """Return a fill value as an array of one entry."""
-    dtype = values.dtype
-    if dtype.kind in "US" and isinstance(given, (str, bytes)):
-        dtype = np.promote_types(dtype, np.asarray(given).dtype)
-    entry = np.empty((1, *values.shape[1:]) if isinstance(values, np.ndarray) else (1, *values.values.shape[1:]), dtype)
-    hold(where, given, entry)
-    return entry
-
-
-def without_nulls(where: str, name: str, column: TableColumn, way: Any) -> tuple[Any, Any]:
-    """Return a column without missing values, and if asked for, where it has values.
-
-    Parameters
-    ----------
-    where : str
-    name : str
-        The name of the column: "data['user']", or "data".
-    column : TableColumn
-    way : {"error", "empty", "mask"} or a fill value
-
-    Returns
-    -------
-    (ndarray or LoDTensor, ndarray or LoDTensor of bools, or None)
-    """
-    option = way if isinstance(way, str) and way in WAYS else None
-    for level, there in enumerate(column.sequences):
-        if there is not None and option in ("error", "mask") and not there.all():
-            raise LoDError(
-                f"{where}: {name}: sequence {int(np.argmin(there))} of level {level} is null; use "
-                f'nulls="empty" to make it empty'
-            )
-    values = column.values
-    rows = values.values if isinstance(values, LoDTensor) else values
-    present = column.present
-    if present is not None and present.all():
-        present = None
-    if present is not None and not (column.lossless and option is not None):
-        if option in ("error", "empty"):
-            at = int(np.argmin(present.reshape(len(present), -1).all(axis=1)))
-            example = example_of(rows.dtype)
-            named = f" (nulls={{{name[5:-1]}: {example}}} for this column)" if "[" in name else ""
-            raise LoDError(
-                f'{where}: {name}: row {at} is null; use nulls="mask", or a fill value such as nulls={example}{named}'
-            )
-        rows = filled(f"{where}: nulls", rows, present, np.zeros((), rows.dtype)[()] if option == "mask" else way)
-        values = lod_tensor_body.new_tensor(rows, values.lod) if isinstance(values, LoDTensor) else rows
-    if option != "mask":
-        return values, None
-    mask = np.ones(len(rows), bool) if present is None else present
-    return values, lod_tensor_body.new_tensor(mask, values.lod) if isinstance(values, LoDTensor) else mask
-
-
-def filled(where: str, rows: Array, present: Array, fill: Any) -> Array:
-    """Return rows with a value where there is none."""
-    entry = _entry(where, rows, fill)
-    made: Array = rows.astype(entry.dtype)
-    made[~present] = entry[0]
-    return made
 
 
 # -- grouping ----------------------------------------------------------------------------------------------------------

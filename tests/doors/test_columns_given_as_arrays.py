@@ -56,7 +56,6 @@ CALLS = [
     (lambda c: LoDTensor.from_lengths(c, [2, 1]), "LoDTensor.from_lengths: values"),
     (lambda c: Groups({"v": G["v"]}, {"k": c}), r"Groups: keys\['k'\]"),
     (lambda c: G.with_columns(z=c)["z"], "Groups.with_columns: z"),
-    (lambda c: G.join({"k": [1, 2, 3], "z": c})["z"], r"Groups.join: other\['z'\]"),
     (lambda c: lodcore.to_pandas({"v": G["v"], "z": c})["z"].tolist(), r"lodcore.to_pandas: columns\['z'\]"),
 ]
 

@@ -12,7 +12,7 @@ from lodcore.interop.arrow.objects import naming, read_arrow
 from lodcore.interop.arrow.reading import Column, read_stream
 from lodcore.interop.arrow.strings import INLINE, VIEW
 from lodcore.interop.arrow.types import kept_of
-from lodcore.interop.tables import TableColumn
+from lodcore.interop.missing_values import TableColumn
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -61,15 +61,24 @@ def short_views(obj: Any) -> Array | None:
     return None if views["size"].max(initial=0) > INLINE else views
 
 
-def columns_of_arrow(where: str, obj: Any) -> dict[str, TableColumn] | None:
-    """Read the columns of a table; None for an object that is not a table."""
-    with naming(f"{where}: obj"):
+def columns_of_arrow(where: str, obj: Any, table: str = "obj", column: str = "data") -> dict[str, TableColumn] | None:
+    """Read the columns of a table; None for an object that is not a table.
+
+    Parameters
+    ----------
+    where : str
+        The name of the function, for messages.
+    obj : object with Arrow's interface
+    table, column : str
+        What the table is called in messages, and in those of a column.
+    """
+    with naming(f"{where}: {table}"):
         found = read_arrow(obj, "mask", Options(fixed_strings=True, decode=True, records=None))
     if not isinstance(found.value, dict):
         return None
     children = {child.name: child for child in found.column.children}
     return {
-        name: _column(f"{where}: data[{name!r}]", value, found.present[name], children[name])
+        name: _column(f"{where}: {column}[{name!r}]", value, found.present[name], children[name])
         for name, value in found.value.items()
     }
 

@@ -24,7 +24,8 @@ from lodcore.interop.arrow.reading import read_schema
 from lodcore.interop.arrow.restored import restored
 from lodcore.interop.arrow.writing import array_capsule, schema_capsule, stream_capsule
 from lodcore.interop.grouped import Groups
-from lodcore.interop.tables import Key, TableColumn, grouped_table, names_of_keys, outgoing
+from lodcore.interop.missing_values import Key, TableColumn
+from lodcore.interop.tables import grouped_table, names_of_keys, outgoing
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values

@@ -11,7 +11,7 @@ from lodcore.interop.arrow.importing import Options, content
 from lodcore.interop.arrow.parts import Finished, finish, joined
 from lodcore.interop.arrow.reading import read_array, read_stream
 
-__all__ = ["naming", "pair_of", "read_arrow", "table_of_arrow"]
+__all__ = ["naming", "pair_of", "read_arrow"]
 
 WHERE = "lodcore.from_arrow"
 
@@ -40,15 +40,6 @@ def pair_of(capsules: Any) -> tuple[Any, Any]:
             f"{WHERE}: obj: its __arrow_c_array__ returned {type(capsules).__name__}; two capsules are needed"
         )
     return capsules
-
-
-def table_of_arrow(where: str, obj: Any) -> dict[str, Any]:
-    """Read a table without missing values: text of a fixed size, and the labels of categories."""
-    with naming(where):
-        found = read_arrow(obj, "error", Options(fixed_strings=True, decode=True, records=None)).value
-    if not isinstance(found, dict):
-        raise DTypeError(f"{where}: is {type(obj).__name__} without columns; a table is needed")
-    return found
 
 
 @contextmanager

@@ -1,0 +1,41 @@
+"""Columns of Polars as NumPy has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError
+from lodcore.interop.arrow.columns import column_of_arrow
+from lodcore.interop.missing_values import TableColumn
+
+__all__ = ["column_of"]
+
+
+def column_of(polars: Any, name: str, series: Any) -> TableColumn:
+    """Read a column.
+
+    Parameters
+    ----------
+    polars : module
+    name : str
+        The names of function and column, for messages.
+    series : polars.Series
+
+    Raises
+    ------
+    DTypeError
+        If its values cannot be converted without loss.
+    """
+    kind = series.dtype
+    if kind == polars.Object:
+        raise DTypeError(f"{name}: has dtype Object; Python objects have no fixed size")
+    if str(kind) in ("Int128", "UInt128"):
+        raise DTypeError(f"{name}: has dtype {kind}, which NumPy does not have; cast it to Int64, or to text")
+    column = column_of_arrow(name, series)
+    while isinstance(kind, (polars.List, polars.Array)):
+        kind = kind.inner
+    if isinstance(kind, polars.Enum):
+        return column._replace(kept=("category", np.array(kind.categories.to_list(), np.str_), True))
+    return column

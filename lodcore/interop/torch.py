@@ -19,6 +19,7 @@ from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import guarded_values
+from lodcore.tensors.text import shortened
 
 __all__ = ["TorchBatch", "Varlen", "collate", "cu_seqlens", "from_torch", "to_torch"]
 
@@ -382,8 +383,9 @@ def collate(samples: list[Any]) -> Any:
 
     Raises
     ------
-    LoDError
-        If there are no samples, or tuples or lists have different lengths.
+    LoDError, DTypeError
+        If there are no samples, dicts have different keys, tuples or lists different lengths, or torch has no dtype for
+        a value.
     """
     where = "lodcore.interop.collate"
     torch = library("torch", "torch", where)
@@ -392,24 +394,55 @@ def collate(samples: list[Any]) -> Any:
             f"{where}: samples: there are none; one or more are needed (a rank that is left without "
             "sequences has an empty batch; drop_last=True makes none)"
         )
+    return _batch(torch, where, samples, "")
+
+
+def _batch(torch: Any, where: str, samples: list[Any], path: str) -> Any:
+    """Return one batch of what is at the same place of all samples."""
     first = samples[0]
     if isinstance(first, dict):
-        return {key: collate([sample[key] for sample in samples]) for key in first}
+        for j, sample in enumerate(samples):
+            if not isinstance(sample, dict) or sample.keys() != first.keys():
+                has = f"has {_keys(sample)}" if isinstance(sample, dict) else f"is {type(sample).__name__}"
+                raise LoDError(f"{where}: samples[{j}]{path}: {has}; samples[0]{path} has {_keys(first)}")
+        return {key: _batch(torch, where, [sample[key] for sample in samples], f"{path}[{key!r}]") for key in first}
     if isinstance(first, (tuple, list)):
         for j, sample in enumerate(samples):
             several = isinstance(sample, (tuple, list))
             if not several or len(sample) != len(first):
                 has = f"has {len(sample)} entries" if several else f"is {type(sample).__name__}"
                 raise LoDError(
-                    f"{where}: samples[{j}]: {has}; samples[0] has {len(first)}, each for a batch of its own "
-                    "(sequences are arrays)"
+                    f"{where}: samples[{j}]{path}: {has}; samples[0]{path} has {len(first)}, each for a batch of its "
+                    "own (sequences are arrays)"
                 )
-        return type(first)(collate(list(entries)) for entries in zip(*samples, strict=True))
-    if isinstance(first, (int, float, complex, np.generic)) or (np.ndim(first) == 0 and not isinstance(first, str)):
-        return torch.as_tensor(np.asarray(samples))
+        parts = [
+            _batch(torch, where, list(entries), f"{path}[{at}]")
+            for at, entries in enumerate(zip(*samples, strict=True))
+        ]
+        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
     if isinstance(first, str):
         return samples
+    if np.ndim(first) == 0:
+        return _numbers(torch, where, samples, path)
     arrays = [_numpy(where, sample) if isinstance(sample, torch.Tensor) else sample for sample in samples]
     x = array(arrays) if isinstance(first, LoDTensor) else LoDTensor.from_arrays(arrays)
     offsets = tuple(torch.from_numpy(x.lod.offsets(k).copy()) for k in range(x.num_levels))
     return TorchBatch(torch_tensor(where, x.values), offsets)
+
+
+def _keys(sample: dict[Any, Any]) -> str:
+    return ", ".join(map(repr, sample)) or "no key"
+
+
+def _numbers(torch: Any, where: str, samples: list[Any], path: str) -> Any:
+    """Return numbers as a tensor."""
+    samples = [_numpy(where, sample) if isinstance(sample, torch.Tensor) else sample for sample in samples]
+    for j, sample in enumerate(samples):
+        kind = np.asarray(sample).dtype
+        if np.ndim(sample) or kind.kind not in "biufc":
+            has = f"has dtype {kind}, which torch does not have" if kind.kind in "mM" else f"is {shortened(sample)}"
+            raise DTypeError(
+                f"{where}: samples[{j}]{path}: {has}; numbers, arrays, tensors, text, or dicts or tuples of these "
+                "are needed, all of one kind"
+            )
+    return torch.as_tensor(np.asarray(samples))

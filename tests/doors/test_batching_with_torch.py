@@ -1,6 +1,7 @@
 """Batching with torch: its attention, its losses, its DataLoader, with forked and spawned workers."""
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from torch.utils.data import DataLoader, Dataset
 
 import lodcore
-from lodcore import LoDError, LoDTensor
+from lodcore import DTypeError, LoDError, LoDTensor
 from lodcore.batching import assert_isolated, attention_inputs, batches, cu_seqlens, pack_plan
 from tests.helpers.libraries import MARKS
 from tests.helpers.plans import documents_of
@@ -177,3 +178,30 @@ def test_collate_refuses_no_samples_and_lists_of_different_lengths():
         lodcore.collate([[1, 2], [3]])
     with pytest.raises(LoDError, match=r"collate: samples\[2\]: is int; samples\[0\] has 2"):
         lodcore.collate([(1, 2), (3, 4), 5])
+
+
+class Pair(NamedTuple):
+    x: object
+    y: object
+
+
+def test_collate_names_the_sample_that_does_not_fit():
+    for samples, error, text in (
+        ([{"a": 1}, {"a": 1, "b": 2}], LoDError, r"samples\[1\]: has 'a', 'b'; samples\[0\] has 'a'"),
+        ([{"a": 1, "b": 2}, {"a": 1}], LoDError, r"samples\[1\]: has 'a'; samples\[0\] has 'a', 'b'"),
+        ([{}, {"a": 1}], LoDError, r"samples\[1\]: has 'a'; samples\[0\] has no key"),
+        ([{"a": 1}, 3], LoDError, r"samples\[1\]: is int; samples\[0\] has 'a'"),
+        ([{"a": {"x": 1}}, {"a": {"y": 1}}], LoDError, r"samples\[1\]\['a'\]: has 'y'; samples\[0\]\['a'\] has 'x'"),
+        ([(1, (2,)), (1, 2)], LoDError, r"samples\[1\]\[1\]: is int; samples\[0\]\[1\] has 1"),
+        ([None, None], DTypeError, r"samples\[0\]: is None; numbers, arrays"),
+        ([{"a": 1}, {"a": None}], DTypeError, r"samples\[1\]\['a'\]: is None; numbers, arrays"),
+        ([1, "b"], DTypeError, r"samples\[1\]: is 'b'; numbers, arrays"),
+        ([1, np.zeros(2)], DTypeError, r"samples\[1\]: is array\(\[0., 0.\]\); numbers, arrays"),
+        ([np.datetime64("2020")] * 2, DTypeError, r"samples\[0\]: has dtype datetime64\[Y\], which torch does not"),
+    ):
+        with pytest.raises(error, match=f"^lodcore.interop.collate: {text}"):
+            lodcore.collate(samples)
+    assert lodcore.collate([{"b": 1, "a": 2}, {"a": 3, "b": 4}])["a"].tolist() == [2, 3]
+    assert lodcore.collate([torch.tensor(1.5), 2, True]).tolist() == [1.5, 2.0, 1.0]
+    pairs = lodcore.collate([Pair(1, np.zeros(2)), Pair(2, np.zeros(1))])
+    assert (type(pairs), pairs.x.tolist(), len(pairs.y)) == (Pair, [1, 2], 2)

@@ -170,9 +170,15 @@ def _rows(pandas: Any, where: str, table: Any) -> Any:
     """Return a table with one line per row."""
     lod, columns, masks = table.of_rows(where)
     names, levels = row_keys(where, lod, table.keys)
-    levels = [key_entries(pandas, level, table.kept.get(name)) for name, level in zip(names, levels, strict=True)]
+    levels = [
+        key_entries(pandas, f"{where}: keys[{name!r}]", level, table.kept.get(name))
+        for name, level in zip(names, levels, strict=True)
+    ]
     index = pandas.MultiIndex.from_arrays([*levels, lod.positions(-1)], names=[*names, None])
-    made = {name: series_of(pandas, rows, table.kept.get(name), masks.get(name)) for name, rows in columns.items()}
+    made = {
+        name: series_of(pandas, f"{where}: columns[{name!r}]", rows, table.kept.get(name), masks.get(name))
+        for name, rows in columns.items()
+    }
     frame = pandas.DataFrame(made)
     frame.index = index
     return frame
@@ -191,9 +197,9 @@ def _lists(pandas: Any, where: str, table: Any) -> Any:
                 pandas.arrays.ArrowExtensionArray(restored(pyarrow, chunks, table.kept.get(name)))
             )
         elif table.keys and name == next(iter(table.keys)):
-            index = pandas.Index(key_entries(pandas, x, table.kept.get(name)), name=name)
+            index = pandas.Index(key_entries(pandas, f"{where}: keys[{name!r}]", x, table.kept.get(name)), name=name)
         else:
-            made[name] = series_of(pandas, x, table.kept.get(name))
+            made[name] = series_of(pandas, f"{where}: columns[{name!r}]", x, table.kept.get(name))
     frame = pandas.DataFrame(made)
     if index is not None:
         frame.index = index

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dtypes import in_unit
+from lodcore.errors import DTypeError
 from lodcore.interop.tables import lists_of, nested_lists
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -15,26 +17,40 @@ __all__ = ["key_entries", "series_of"]
 Array = np.ndarray[Any, Any]
 
 
-def series_of(pandas: Any, rows: Any, kept: tuple[Any, ...] | None, present: Any = None) -> Any:
+def series_of(pandas: Any, where: str, rows: Any, kept: tuple[Any, ...] | None, present: Any = None) -> Any:
     """Return a column with its zone, categories, decimals and missing values.
 
     Parameters
     ----------
     pandas : module
+    where : str
+        The names of the function and the column, for messages.
     rows : ndarray, or LoDTensor for a column of lists
     kept : tuple or None
         As in `TableColumn`.
     present : ndarray or LoDTensor of bool, optional
         Where there is a value.
+
+    Raises
+    ------
+    DTypeError
+        If pandas has no such dates or durations.
     """
-    if isinstance(rows, LoDTensor) and kept is not None:
-        entries = series_of(pandas, rows.values, kept, None if present is None else present.values).tolist()
+    is_list = isinstance(rows, LoDTensor)
+    flat, there = (one.values if isinstance(one, LoDTensor) else one for one in (rows, present))
+    if is_list and flat.ndim == 1 and (kept is not None or flat.dtype.kind in "mM"):
+        entries = series_of(pandas, where, flat, kept, there).tolist()
         return pandas.Series(nested_lists(entries, rows.lod), dtype=object)
+    if flat.ndim > 1 and flat.dtype.kind in "mM":  # NumPy would make integers of nanoseconds
+        entries = np.empty(flat.size, object)
+        entries[:] = series_of(pandas, where, flat.ravel(), kept).tolist()
+        lines = lists_of(entries.reshape(flat.shape), there)
+        return pandas.Series(nested_lists(lines, rows.lod) if is_list else lines, dtype=object)
     if isinstance(rows, LoDTensor) or rows.ndim > 1 or rows.dtype.names is not None:
         return pandas.Series(lists_of(rows, present), dtype=object)
     if rows.dtype.kind == "S":
         return pandas.Series(lists_of(rows, present), dtype=object)
-    made = pandas.Series(_restored(pandas, rows, kept, present))
+    made = pandas.Series(_restored(pandas, where, rows, kept, present))
     if present is None:
         return made
     if rows.dtype.kind in "iub" and made.dtype == rows.dtype:
@@ -43,13 +59,15 @@ def series_of(pandas: Any, rows: Any, kept: tuple[Any, ...] | None, present: Any
     return made.where(present)
 
 
-def key_entries(pandas: Any, rows: Array, kept: tuple[Any, ...] | None) -> Any:
+def key_entries(pandas: Any, where: str, rows: Array, kept: tuple[Any, ...] | None) -> Any:
     """Return keys as the entries of an index, which holds no half precision."""
-    return _restored(pandas, rows.astype(np.float32) if rows.dtype == np.float16 else rows, kept, None)
+    return _restored(pandas, where, rows.astype(np.float32) if rows.dtype == np.float16 else rows, kept, None)
 
 
-def _restored(pandas: Any, rows: Array, kept: tuple[Any, ...] | None, present: Any) -> Any:
+def _restored(pandas: Any, where: str, rows: Array, kept: tuple[Any, ...] | None, present: Any) -> Any:
     """Return a column or a key with what its dtype does not say, as long as that fits its values."""
+    if rows.dtype.kind in "mM":
+        rows = _with_unit_of_pandas(where, rows)
     if kept is None:
         return rows
     if kept[0] == "zone" and rows.dtype.kind == "M":
@@ -66,6 +84,20 @@ def _restored(pandas: Any, rows: Array, kept: tuple[Any, ...] | None, present: A
     if kept[0] == "time" and rows.dtype.kind == "m":
         return _times_of_day(pandas, rows)
     return rows
+
+
+#: The units of pandas, and coarser ones, which become seconds.
+UNITS = {**dict.fromkeys(("Y", "M", "W", "D", "h", "m", "s"), "s"), "ms": "ms", "us": "us", "ns": "ns"}
+
+
+def _with_unit_of_pandas(where: str, rows: Array) -> Array:
+    """Return dates or durations in a unit that pandas has; raise if there is none that holds them."""
+    unit, step = np.datetime_data(rows.dtype)
+    kind = rows.dtype.kind
+    if unit not in UNITS or (kind == "m" and unit in ("Y", "M")) or step < 1:
+        raise DTypeError(f"{where}: has dtype {rows.dtype}, which pandas does not have")
+    made: Array = in_unit(where, rows, np.dtype(f"{kind}8[{UNITS[unit]}]"))
+    return made
 
 
 def _decimal(entry: float, digits: int) -> Any:

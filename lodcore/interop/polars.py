@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -167,13 +168,15 @@ def _restored(polars: Any, frame: Any, kept: Mapping[str, tuple[Any, ...]]) -> A
 
 
 def _fits(polars: Any, series: Any, depth: int, kind: tuple[Any, ...]) -> bool:
-    """Return whether all values are labels of an Enum, or have few enough digits; Polars would refuse others."""
-    if kind[0] != "decimal" and not (kind[0] == "category" and kind[2]):
+    """Return whether all values are labels of an Enum, times of a day or of few digits; Polars would refuse others."""
+    if kind[0] not in ("decimal", "time") and not (kind[0] == "category" and kind[2]):
         return True
     for _ in range(depth):
         series = series.explode()
     if kind[0] == "decimal":
         return bool((series.drop_nulls().round(kind[1]).abs() < 10.0 ** ((kind[2] or 38) - kind[1])).all())
+    if kind[0] == "time":
+        return bool(series.drop_nulls().is_between(timedelta(0), timedelta(1), closed="left").all())
     return bool(series.drop_nulls().is_in(kind[1].tolist()).all())
 
 

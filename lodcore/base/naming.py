@@ -179,9 +179,11 @@ def without_any(*public: Any) -> None:
 
 
 def described(x: Any) -> str:
-    """Return a part of a file, or an argument, for a message, shortened."""
+    """Return a part of a file, or an argument, for a message, shortened to one line."""
     try:
         text = repr(x)
     except (ValueError, RecursionError):  # a number of too many digits, or lists in lists without end
         return f"a long {type(x).__name__}"
+    if "\n" in text:
+        text = " ".join(text.split())
     return text if len(text) <= 60 else text[:57] + "..."

@@ -12,6 +12,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.joined import columns_with_keys, entries_without_nulls, ways_of
 from lodcore.ops import match_keys
 from lodcore.tensors import lod_body
+from lodcore.tensors.foreign_columns import refuse_missing
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
@@ -308,6 +309,7 @@ def _parts(name: str, given: Any) -> dict[str, Any]:
 
 def _index_of(key: Any) -> Array:
     """Return a mask, or numbers, of groups as a vector."""
+    refuse_missing("Groups: index", key)
     try:
         index = np.asarray(None if isinstance(key, tuple) else key)
     except ValueError:  # lists of different lengths

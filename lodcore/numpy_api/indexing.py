@@ -11,6 +11,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol, open_operators
 from lodcore.base.memory import as_integer
+from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api import dense_shapes
 from lodcore.numpy_api.exchange import refuse_exchange
@@ -28,9 +29,11 @@ from lodcore.ops.move.position import insert_level
 from lodcore.ops.move.ranges import arange
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.tensors import fast_paths, lod_body, lod_tensor_body
+from lodcore.tensors.foreign_columns import is_array
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.lod_tensor_body import LoDTensorBody  # isinstance(x, LoDTensor) is slow for other objects
+from lodcore.tensors.nested import as_array
 
 __all__ = ["getitem", "read_only", "setitem"]
 
@@ -77,6 +80,12 @@ def _prepared(key: Any) -> Any:
         if any(isinstance(one, (list, tuple, LoDTensor, Symbol)) for one in key):
             raise TypeError("index: is a list of lists; use lodcore.array for one list per sequence")
         key = np.asarray(key)
+    elif is_array(key):
+        key, given = as_array("index", key), key
+        if key.ndim != 1:
+            raise TypeError(
+                f"index: is {type(given).__name__}; integers, slices, masks and vectors of integers are needed"
+            )
     if isinstance(key, np.ndarray):
         if isinstance(key, np.ma.MaskedArray):
             raise TypeError("index: is a masked array; fill or drop the masked entries first")
@@ -88,7 +97,7 @@ def _prepared(key: Any) -> Any:
     number = as_integer(key, bools=True)
     if number is not None:
         return number
-    raise TypeError(f"index: is {key!r}; integers, slices, masks and vectors of integers are needed")
+    raise TypeError(f"index: is {described(key)}; integers, slices, masks and vectors of integers are needed")
 
 
 def _axes(key: Any) -> int:

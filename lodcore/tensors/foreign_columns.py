@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dispatch import Symbol
 from lodcore.errors import LoDError
 from lodcore.tensors.text import refuse_nul
 
-__all__ = ["array_of_text", "is_column", "refuse_missing"]
+__all__ = ["array_of_text", "is_array", "is_column", "refuse_missing"]
 
 Array = np.ndarray[Any, Any]
 
@@ -21,6 +22,14 @@ TEXT = {"str": "text has", "large_string": "text has", "utf8": "text has"}
 def is_column(given: Any) -> bool:
     """Return whether an object has values in order, some of which it may call missing."""
     return hasattr(type(given), "null_count") or hasattr(type(given), "isna")
+
+
+def is_array(given: Any) -> bool:
+    """Return whether an object of another library is an array with at least one axis, or a column."""
+    kind = type(given)
+    if not hasattr(kind, "__array__") or isinstance(given, (np.ndarray, np.generic, Symbol)):
+        return False
+    return not hasattr(kind, "instead_of_dense") and len(getattr(given, "shape", (None,))) > 0
 
 
 def refuse_missing(where: str, given: Any) -> None:

@@ -36,12 +36,13 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
     Parameters
     ----------
     obj : list
-        The batch. Each list inside is a sequence; an ndarray is one sequence of rows. Only ndarrays determine the width
-        of rows, never lengths that happen to be equal. `[]` is zero sequences. A LoDTensor is copied; in a list, it is
-        one sequence with its own levels. Dicts with the same keys are records; dates, times without a zone and
-        durations of the standard library become datetime64 and timedelta64. Arrays of Arrow, torch, awkward, pandas,
-        Polars, TensorFlow, SciPy and thinc are converted by functions such as `lodcore.from_torch`, which share memory
-        if possible. Arrays of NumPy's StringDType become bytes of UTF-8, with one more level.
+        The batch. Each list inside is a sequence; an ndarray is one sequence of rows, as is a column of pandas, Polars
+        or pyarrow, or a tensor of torch. Only these determine the width of rows, never lengths that happen to be equal.
+        `[]` is zero sequences. A LoDTensor is copied; in a list, it is one sequence with its own levels. Dicts with the
+        same keys are records; dates, times without a zone and durations of the standard library become datetime64 and
+        timedelta64. Arrays of Arrow, torch, awkward, pandas, Polars, TensorFlow, SciPy and thinc are converted by
+        functions such as `lodcore.from_torch`, which share memory if possible. Arrays of NumPy's StringDType become
+        bytes of UTF-8, with one more level.
     dtype : dtype_like, optional
         By default that found by NumPy; float64 without rows.
     num_levels : int, optional

@@ -14,7 +14,7 @@ from lodcore.base.articles import with_article
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors import lod_body
-from lodcore.tensors.foreign_columns import array_of_text, is_column, refuse_missing
+from lodcore.tensors.foreign_columns import array_of_text, is_array, is_column, refuse_missing
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.text import refuse_changed, refuse_nul, refuse_numbers, shortened
 
@@ -70,6 +70,9 @@ def levels_and_leaves(
     trail = [nested]  # one list of each depth, and all lists from the third depth on
     while True:
         a_list, an_array, other = kernels.gather.kinds(nodes)
+        if other >= 0 and is_array(nodes[other]):
+            nodes = [_as_leaf(where, j, node) if is_array(node) else node for j, node in enumerate(nodes)]
+            a_list, an_array, other = kernels.gather.kinds(nodes)
         found = sorted(at for at in (a_list, an_array, other) if at >= 0)
         if len(found) > 1:
             kind = type(nodes[found[1]]).__name__
@@ -101,6 +104,19 @@ def levels_and_leaves(
     elif not depth:
         levels.append(np.zeros(1, np.int64))
     return levels, nodes, arrays
+
+
+def _as_leaf(where: str, at: int, node: Any) -> Array:
+    """Return an array of another library that is a sequence of a list."""
+    try:
+        made = as_array(f"{where}: entry {at}", node)
+    except (TypeError, RuntimeError) as error:  # of torch: gradients, other devices, dtypes of its own
+        if isinstance(error, DTypeError):
+            raise
+        raise DTypeError(f"{where}: entry {at} is {type(node).__name__}: {error}") from None
+    if made.dtype.hasobject:
+        raise error_of_objects(f"{where}: entry {at}: has dtype", made.dtype)
+    return made
 
 
 def has_leaves(nested: Any) -> bool:

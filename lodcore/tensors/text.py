@@ -16,8 +16,8 @@ TEXT = {"U": (str, np.str_), "S": (bytes, np.bytes_)}
 
 
 def shortened(value: Any) -> str:
-    """Return a value for a message."""
-    text = repr(value)
+    """Return a value for a message, in one line."""
+    text = " ".join(repr(value).split("\n"))
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 

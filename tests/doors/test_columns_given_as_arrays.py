@@ -159,3 +159,71 @@ def test_bytes_and_tables():
 def test_other_objects_are_refused(objects):
     with pytest.raises(DTypeError, match=r"^group_by: key: has dtype object; Python objects have no fixed size"):
         lodcore.group_by(objects(), [1, 2])
+
+
+SEQUENCES = lodcore.array([[1, 2], [3], [4, 5]])
+VECTORS = {
+    "Polars": polars.Series,
+    "pandas": pandas.Series,
+    "an Index": pandas.Index,
+    "pandas with missing values": lambda x: pandas.array(x, dtype="boolean" if x[0] is True else "Int64"),
+    "pyarrow": pyarrow.array,
+    "torch": imported("torch").tensor,
+}
+
+
+@for_each("name", VECTORS)
+def test_sequences_are_chosen_by_a_column(name):
+    for given in ([True, False, True], [2, 0], [-1, 1]):
+        key = VECTORS[name](given)
+        assert SEQUENCES[key].equals(SEQUENCES[given])
+        changed, wanted = SEQUENCES.copy(), SEQUENCES.copy()
+        changed[key] = wanted[given] = 0
+        assert changed.equals(wanted)
+    assert SEQUENCES[:, VECTORS[name]([0, 0])].equals(SEQUENCES[:, [0, 0]])
+    assert SEQUENCES[VECTORS[name]([2, 1]), 0].tolist() == [4, 3]
+    if name not in ("an Index", "torch"):
+        for given, kind in (([True, None, False], "bools"), ([1, None], "integers")):
+            if name != "pandas":
+                for x, where in ((SEQUENCES, "index"), (G, "Groups: index")):
+                    with pytest.raises(LoDError, match=f"^{where}: row 1 is null; {kind} have no value"):
+                        x[VECTORS[name](given)]
+
+
+@for_each(
+    ("key", "says"),
+    [
+        (lambda: pandas.Series([1.5]), "has dtype float64; integers or bool are needed"),
+        (lambda: polars.Series(["a"]), "has dtype <U1; integers or bool are needed"),
+        (lambda: pandas.DataFrame({"a": [1]}), "is DataFrame; integers, slices, masks and vectors of integers"),
+        (lambda: {"a\n": list(range(100))}, r"is {'a\\n': .*\.\.\.; integers, slices, masks and vectors of integers"),
+        (lambda: type("Lines", (), {"__repr__": lambda self: "a\n  b"})(), "is a b; integers, slices, masks"),
+    ],
+)
+def test_other_objects_are_no_index_and_the_message_is_one_line(key, says):
+    with pytest.raises(TypeError, match=f"^index: {says}") as caught:
+        SEQUENCES[key()]
+    assert "\n" not in str(caught.value)
+
+
+def test_a_list_of_columns_is_a_list_of_sequences():
+    frame = pandas.DataFrame({"u": [1, 1, 2], "v": [1, 2, 3], "w": ["a", "b", "c"]})
+    parts = [part for _, part in frame.groupby("u")]
+    assert lodcore.array([part["v"] for part in parts]).tolist() == [[1, 2], [3]]
+    assert lodcore.array([part["w"] for part in parts]).tolist() == [["a", "b"], ["c"]]
+    for name in ("Polars", "pyarrow", "torch"):
+        make = VECTORS[name]
+        assert lodcore.array([make([1, 2]), make([3])]).tolist() == [[1, 2], [3]]
+        assert lodcore.array([[make([1, 2])], [], [make([3]), make([4])]]).tolist() == [[[1, 2]], [], [[3], [4]]]
+        assert lodcore.array([make([1, 2]), np.array([3])]).tolist() == [[1, 2], [3]]
+    torch = imported("torch")
+    assert lodcore.array([torch.ones(2, 3), torch.ones(0, 3)]).shape == (2, None, 3)
+    assert lodcore.array([[torch.tensor(1)], [torch.tensor(2)]]).tolist() == [[1], [2]]
+    for obj, error, text in (
+        ([polars.Series([1, None])], LoDError, "entry 0: row 1 is null; integers have no value"),
+        ([pandas.Series([[1], [2]])], DTypeError, "entry 0: has dtype object"),
+        ([torch.ones(1, requires_grad=True)], DTypeError, "entry 0 is Tensor: Can't call numpy"),
+        ([torch.ones(1), [1]], ValueError, "entry 1 at depth 1 is list"),
+    ):
+        with pytest.raises(error, match=f"^lodcore.array: obj: {text}"):
+            lodcore.array(obj)

@@ -16,6 +16,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors import lod_body
 from lodcore.tensors.foreign_columns import array_of_text, is_array, is_column, refuse_missing
 from lodcore.tensors.lod import LoD
+from lodcore.tensors.python_dates import dates_of, nat_of_none, refuse_far
 from lodcore.tensors.text import refuse_changed, refuse_nul, refuse_numbers, shortened
 
 if TYPE_CHECKING:
@@ -165,9 +166,9 @@ def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None)
     except (ValueError, TypeError, OverflowError) as error:
         raise DTypeError(f"{where}: {error}") from None
     if values.dtype.hasobject and leaves and isinstance(leaves[0], (datetime.date, datetime.timedelta)):
-        values = _dates(where, leaves)
+        values = dates_of(where, leaves)
     if values.dtype.kind in "mM":
-        _refuse_far(where, leaves, values.dtype)
+        refuse_far(where, leaves, values.dtype)
     if values.dtype.kind in "US" and (dtype is None or not dtype.itemsize):
         refuse_nul(where, leaves)
     if values.ndim != 1 or len(values) != len(leaves):
@@ -201,44 +202,6 @@ def _records(where: str, leaves: list[Any], dtype: np.dtype[Any] | None) -> Arra
     return made if dtype is None else made.astype(dtype)
 
 
-#: The days whose microseconds int64 cannot hold.
-MOST_DAYS = 106751991
-
-
-def _dates(where: str, leaves: list[Any]) -> Array:
-    """Convert dates, times without a zone, or durations of the standard library: to days, or to microseconds."""
-    kind = datetime.timedelta if isinstance(leaves[0], datetime.timedelta) else datetime.date
-    for j, leaf in enumerate(leaves):
-        if not isinstance(leaf, kind):
-            raise DTypeError(f"{where}: value {j} is {shortened(leaf)} among dates; values are of one kind")
-        if isinstance(leaf, datetime.datetime) and leaf.tzinfo is not None:
-            raise DTypeError(
-                f"{where}: value {j} is {shortened(leaf)}, and dtypes of dates have no zones; "
-                ".astimezone(UTC).replace(tzinfo=None) makes one without"
-            )
-    if any(hasattr(leaf, "to_numpy") for leaf in leaves):  # those of pandas, which also count nanoseconds
-        return np.array([leaf.to_numpy() if hasattr(leaf, "to_numpy") else _dates(where, [leaf])[0] for leaf in leaves])
-    if kind is datetime.timedelta:
-        for j, leaf in enumerate(leaves):
-            if not MOST_DAYS > leaf.days > -MOST_DAYS:
-                raise DTypeError(f"{where}: value {j} is {shortened(leaf)}; int64 cannot hold its microseconds")
-        return np.array(leaves, "m8[us]")
-    return np.array(leaves, "M8[us]" if any(isinstance(leaf, datetime.datetime) for leaf in leaves) else "M8[D]")
-
-
-def _refuse_far(where: str, leaves: list[Any], dtype: np.dtype[Any]) -> None:
-    """Raise for a date, a duration, or text of one, that the unit cannot hold; NumPy would let it wrap."""
-    units: dict[Any, list[Any]] = {}
-    for leaf in leaves:
-        units.setdefault(leaf.dtype if isinstance(leaf, np.generic) else None, []).append(leaf)
-    for unit, some in units.items():
-        try:
-            given = np.array(some, unit or f"{dtype.kind}8")
-        except (ValueError, TypeError, OverflowError):  # as for integers, which have no unit of their own
-            continue
-        dtypes.in_unit(where, given, dtype)
-
-
 def no_number(where: str, levels: list[Array], leaves: list[Any]) -> DTypeError:
     """Return the error for the first entry of nested lists that does not have a dtype of a fixed size."""
     j = next((j for j, leaf in enumerate(leaves) if np.asarray(leaf).dtype.hasobject), 0)
@@ -249,11 +212,24 @@ def no_number(where: str, levels: list[Array], leaves: list[Any]) -> DTypeError:
         j = above
     place = "".join([f"[{at}]" for at in [j, *reversed(path)]])
     needed = (
-        "write nan for a value that is missing"
+        _instead_of_none(leaves)
         if value is None
         else f"what is of type {type(value).__name__} has no dtype of a fixed size"
     )
     return DTypeError(f"{where}{place}: is {shortened(value)}; {needed}")
+
+
+def _instead_of_none(leaves: list[Any]) -> str:
+    """Return the advice for a missing value among others."""
+    other = next((leaf for leaf in leaves if leaf is not None), 0)
+    if isinstance(other, (str, bytes)):
+        return f"text has no value that is missing: write {type(other)()!r}, or leave the entry out"
+    if isinstance(other, (bool, np.bool_)):
+        return "bools have no value that is missing: write False, or leave the entry out"
+    if isinstance(other, (datetime.date, datetime.timedelta)):
+        return nat_of_none(other)
+    makes = ", which makes floats of integers" if isinstance(other, (int, np.integer)) else ""
+    return f"write nan for a value that is missing{makes}"
 
 
 def join_arrays(
@@ -405,7 +381,7 @@ def with_dates(where: str, made: Array) -> Array:
     """Convert an array of dates, times or durations of the standard library; return any other one unchanged."""
     if not made.dtype.hasobject or made.dtype.names is not None or not made.size or not is_moment(made.flat[0]):
         return made
-    return _dates(where, made.ravel().tolist()).reshape(made.shape)
+    return dates_of(where, made.ravel().tolist()).reshape(made.shape)
 
 
 def is_moment(x: Any) -> bool:

@@ -222,7 +222,9 @@ def test_array_takes_dates_and_durations_of_the_standard_library():
         ([[{"a": [1]}]], "'a': its entries have shape"),
         ([[datetime.datetime(2024, 1, 2, tzinfo=datetime.timezone.utc)]], "have no zones"),
         ([[datetime.date(2024, 1, 2), 3]], "value 1 is 3 among dates"),
-        ([[datetime.timedelta(1), None]], "value 1 is None among dates"),
+        ([[datetime.timedelta(1), None]], r"value 1 is None among dates; dtype='m8\[us\]' makes NaT of it"),
+        ([[datetime.date(2024, 1, 2)], [None]], r"value 1 is None among dates; dtype='M8\[us\]' makes NaT of it"),
+        ([[None, datetime.date(2024, 1, 2)]], r"\[0\]\[0\]: is None; dtype='M8\[us\]' makes NaT of it"),
     ],
 )
 def test_dicts_and_dates_that_do_not_fit(rows, text):
@@ -282,3 +284,24 @@ def test_arrays_of_text_and_an_asked_dtype_join():
     assert lodcore.array([np.array(["a"]), np.array(["bcd"])]).dtype == np.dtype("U3")
     assert lodcore.array([np.array([1]), np.array(["b"])], "U").tolist() == [["1"], ["b"]]
     assert lodcore.array([np.array([1]), np.array(["b"])], "U1").tolist() == [["1"], ["b"]]
+
+
+@for_each(
+    ("lists", "advice", "written"),
+    [
+        ([["a", None]], "text has no value that is missing: write '', or leave the entry out", [["a", ""]]),
+        ([[None], [b"a"]], "text has no value that is missing: write b'', or leave the entry out", [[b""], [b"a"]]),
+        ([[True, None]], "bools have no value that is missing: write False, or leave the entry out", [[True, False]]),
+        ([[1, None]], "write nan for a value that is missing, which makes floats of integers", [[1.0, np.nan]]),
+        ([[1.5, None]], "write nan for a value that is missing", [[1.5, np.nan]]),
+    ],
+)
+def test_the_advice_for_a_missing_value_works(lists, advice, written):
+    with pytest.raises(lodcore.DTypeError, match=rf"is None; {advice}$"):
+        lodcore.array(lists)
+    assert repr(lodcore.array(written).tolist()) == repr(written)
+
+
+def test_missing_dates_of_the_standard_library_become_nat_with_the_dtype_of_the_advice():
+    for dtype, entry in (("M8[us]", datetime.date(2024, 1, 2)), ("m8[us]", datetime.timedelta(1))):
+        assert np.isnat(lodcore.array([[entry, None], [None]], dtype).values).tolist() == [False, True, True]

@@ -27,7 +27,7 @@ from lodcore.ops.order.runs import run_lengths
 from lodcore.ops.windows.neighbours import sequence_shift
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import MOST_DAYS
+from lodcore.tensors.python_dates import MOST_DAYS
 
 __all__ = ["sequence_gaps", "sequence_split"]
 

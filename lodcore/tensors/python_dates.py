@@ -1,0 +1,63 @@
+"""Dates and durations of the standard library as NumPy has them."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import numpy as np
+
+from lodcore.base import dtypes
+from lodcore.errors import DTypeError
+from lodcore.tensors.text import shortened
+
+__all__ = ["MOST_DAYS", "dates_of", "nat_of_none", "refuse_far"]
+
+Array = np.ndarray[Any, Any]
+
+#: The days whose microseconds int64 cannot hold.
+MOST_DAYS = 106751991
+
+
+def dates_of(where: str, leaves: list[Any]) -> Array:
+    """Convert dates, times without a zone, or durations of the standard library: to days, or to microseconds."""
+    kind = datetime.timedelta if isinstance(leaves[0], datetime.timedelta) else datetime.date
+    for j, leaf in enumerate(leaves):
+        if not isinstance(leaf, kind):
+            needed = "values are of one kind"
+            if leaf is None:
+                needed = nat_of_none(leaves[0])
+            raise DTypeError(f"{where}: value {j} is {shortened(leaf)} among dates; {needed}")
+        if isinstance(leaf, datetime.datetime) and leaf.tzinfo is not None:
+            raise DTypeError(
+                f"{where}: value {j} is {shortened(leaf)}, and dtypes of dates have no zones; "
+                ".astimezone(UTC).replace(tzinfo=None) makes one without"
+            )
+    if any(hasattr(leaf, "to_numpy") for leaf in leaves):  # those of pandas, which also count nanoseconds
+        return np.array(
+            [leaf.to_numpy() if hasattr(leaf, "to_numpy") else dates_of(where, [leaf])[0] for leaf in leaves]
+        )
+    if kind is datetime.timedelta:
+        for j, leaf in enumerate(leaves):
+            if not MOST_DAYS > leaf.days > -MOST_DAYS:
+                raise DTypeError(f"{where}: value {j} is {shortened(leaf)}; int64 cannot hold its microseconds")
+        return np.array(leaves, "m8[us]")
+    return np.array(leaves, "M8[us]" if any(isinstance(leaf, datetime.datetime) for leaf in leaves) else "M8[D]")
+
+
+def nat_of_none(other: Any) -> str:
+    """Return the advice for None among dates or durations of the standard library."""
+    return f"dtype={'m8[us]' if isinstance(other, datetime.timedelta) else 'M8[us]'!r} makes NaT of it"
+
+
+def refuse_far(where: str, leaves: list[Any], dtype: np.dtype[Any]) -> None:
+    """Raise for a date, a duration, or text of one, that the unit cannot hold; NumPy would let it wrap."""
+    units: dict[Any, list[Any]] = {}
+    for leaf in leaves:
+        units.setdefault(leaf.dtype if isinstance(leaf, np.generic) else None, []).append(leaf)
+    for unit, some in units.items():
+        try:
+            given = np.array(some, unit or f"{dtype.kind}8")
+        except (ValueError, TypeError, OverflowError):  # as for integers, which have no unit of their own
+            continue
+        dtypes.in_unit(where, given, dtype)

@@ -12,7 +12,7 @@ __all__ = ["ATTRIBUTES", "DENSE", "FUNCTIONS", "NAMES", "NETWORKS", "explained",
 
 #: Functions of NumPy that have no meaning for sequences, by their name.
 FUNCTIONS = {
-    "append": "np.concatenate([x, y], axis=0)",
+    "append": "np.concatenate([x, y], axis=1); axis=0 puts one batch after the other",
     "apply_along_axis": "lodcore.map_sequences(f, x)",
     "array_equiv": "np.array_equal(x, y)",
     "array_split": "x.to_arrays()",

@@ -20,6 +20,7 @@ from lodcore.interop.pandas_restored import key_entries, series_of
 from lodcore.interop.tables import (
     grouped_table,
     names_of_keys,
+    of_another_library,
     outgoing,
     plain_column,
     plain_table,
@@ -71,7 +72,7 @@ def from_pandas(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
         made = from_pandas(_without_levels(data.to_frame("values"), by), by, nulls=ways)
         return (made["values"], made.masks["values"]) if made.masks else made["values"]
     if not isinstance(data, pandas.DataFrame):
-        raise DTypeError(f"{where}: data: is {type(data).__name__}; a DataFrame or Series is needed")
+        raise of_another_library(f"{where}: data", data, "pandas")
     names = [str(name) for name in data.columns]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

@@ -19,6 +19,7 @@ from lodcore.interop.polars_columns import column_of
 from lodcore.interop.tables import (
     grouped_table,
     names_of_keys,
+    of_another_library,
     outgoing,
     plain_column,
     plain_table,
@@ -66,7 +67,7 @@ def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
     if isinstance(data, polars.Series):
         return plain_column(where, column_of(polars, f"{where}: data", data), nulls)
     if not isinstance(data, polars.DataFrame):
-        raise DTypeError(f"{where}: data: is {type(data).__name__}; a DataFrame or Series is needed")
+        raise of_another_library(f"{where}: data", data, "Polars")
     names = [] if by is None else names_of_keys(where, by)
     for name in names:
         if name not in data.columns:

@@ -15,6 +15,7 @@ from lodcore.interop.missing_values import Key, TableColumn, policies, without_n
 from lodcore.ops import gather_nested
 from lodcore.ops.order.keys import keys_of, nested_groups
 from lodcore.tensors import lod_body, lod_tensor_body
+from lodcore.tensors.conversions import TAKERS
 from lodcore.tensors.foreign_columns import is_column
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
@@ -29,6 +30,7 @@ __all__ = [
     "lists_of",
     "names_of_keys",
     "nested_lists",
+    "of_another_library",
     "outgoing",
     "plain_column",
     "plain_table",
@@ -144,6 +146,18 @@ def names_of_keys(where: str, by: Any) -> list[Any]:
         if name in names[:j]:
             raise ValueError(f"{where}: by: names {name!r} twice")
     return names
+
+
+def of_another_library(where: str, given: Any, needed: str) -> DTypeError:
+    """Return the error for what is no table of a library; it names the function that takes it, if there is one."""
+    kind = type(given)
+    library = kind.__module__.partition(".")[0]
+    named = kind.__name__ if library == "builtins" else f"{library}.{kind.__name__}"
+    taker = TAKERS.get(library) if kind.__name__.endswith(("Frame", "Series")) else None
+    if taker is None and hasattr(given, "__arrow_c_stream__"):
+        taker = "from_arrow"
+    way = "" if taker is None or library == needed.lower() else f"; lodcore.{taker} takes this one"
+    return DTypeError(f"{where}: is {named}; a DataFrame or Series of {needed} is needed{way}")
 
 
 # -- columns and keys that go out --------------------------------------------------------------------------------------

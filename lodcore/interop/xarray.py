@@ -44,6 +44,11 @@ def to_xarray(
     """
     where = "lodcore.to_xarray"
     xarray = library("xarray", "xarray", where)
+    if per_sequence is not None and not isinstance(per_sequence, Mapping):
+        raise DTypeError(
+            f"{where}: per_sequence: is {type(per_sequence).__name__}; a dict of arrays with one entry per sequence is "
+            "needed"
+        )
     if isinstance(columns, Groups):
         columns, per_sequence = columns.columns, {**columns.keys, **(per_sequence or {})}
     if not isinstance(columns, Mapping):

@@ -57,7 +57,7 @@ def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable
 
 def _is_operand(x: Any) -> bool:
     known = isinstance(x, (Number, str, bytes, list, tuple, Symbol)) or hasattr(x, "__array__")
-    return known or is_moment(x)
+    return known or is_moment(x) or hasattr(x, "toarray")  # of SciPy, which would try other operators
 
 
 def _binary(ufunc: np.ufunc, reflected: bool = False) -> Callable[[Any, Any], Any]:

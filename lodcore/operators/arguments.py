@@ -215,7 +215,10 @@ def operand_of(where: str, given: Any) -> Any:
         refuse_none(where, given)
         if not hasattr(given, "__array__") and not isinstance(given, Sequence) and not is_moment(given):
             refuse_conversion(where, given)
-            raise DTypeError(f"{where}: is {with_article(type(given).__name__)}; a LoDTensor or an array is needed")
+            way = "; .toarray() makes one of it" if hasattr(given, "toarray") else ""  # of SciPy's sparse matrices
+            raise DTypeError(
+                f"{where}: is {with_article(type(given).__name__)}; a LoDTensor or an array is needed{way}"
+            )
     made = as_array(where, given)
     if made.dtype.hasobject:
         raise error_of_objects(f"{where}: has dtype", made.dtype)

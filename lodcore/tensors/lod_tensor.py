@@ -9,6 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import flag, integer, unharmed
+from lodcore.base.naming import call_named
 from lodcore.base.other_names import explained
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.tensors import lod_body, lod_tensor_body
@@ -518,7 +519,7 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         LoDTensor, or ndarray if no level is left
             It shares the values.
         """
-        return lod_tensor_body.flattened(self, level)
+        return call_named("flatten", lod_tensor_body.flattened, self, level)  # type: ignore[no-any-return]
 
     def to_packed(self) -> LoDTensor[S]:
         """Return a copy that does not keep other memory alive, unlike a slice of a large batch."""

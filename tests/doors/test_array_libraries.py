@@ -1,5 +1,7 @@
 """SciPy, TensorFlow, JAX, thinc, DLPack of torch, HDF5, Zarr, and pictures."""
 
+import operator
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -147,3 +149,19 @@ def test_save_to_group_and_load_from_group_are_inverse_in_hdf5_and_zarr(tmp_path
         assert interop.load_from_group(file["batch"]).equals(x)
     interop.save_to_group(zarr.open_group(str(tmp_path / "x.zarr"), mode="w"), x)
     assert interop.load_from_group(zarr.open_group(str(tmp_path / "x.zarr"), mode="r")).equals(x)
+
+
+def test_products_with_a_sparse_matrix_are_refused_with_advice():
+    rows = lodcore.LoDTensor(np.ones((3, 2)), lodcore.LoD.from_lengths([2, 1]))
+    for matrix in (sparse.csr_matrix(np.eye(2)), sparse.csr_array(np.eye(2)), sparse.coo_matrix(np.eye(2))):
+        for name, call in (
+            ("matmul", operator.matmul),
+            ("matmul", np.matmul),
+            ("mul", operator.mul),
+            ("add", operator.add),
+        ):
+            with pytest.raises(
+                DTypeError, match=rf"^{name}: y: is a (csr|coo)_.*; .* is needed; .toarray\(\) makes one"
+            ):
+                call(rows, matrix)
+        assert (rows @ matrix.toarray()).equals(rows)

@@ -16,6 +16,7 @@ pytestmark = MARKS
 
 X = lodcore.array([[1.5, 2.5], [], [3.5]])
 DEEP = lodcore.array([[[1, 2], [3]], [[4]]])
+POLARS_TAKES, ARROW_TAKES = ("; lodcore.from_polars takes this one", "; lodcore.from_arrow takes this one")
 COLUMNS = {"g": ["b", "a", "b", "c", "a"], "h": [1, 1, 2, 1, 1], "v": [1.0, 2, 3, 4, 5], "w": [1, 2, 3, 4, 5]}
 FRAME = pandas.DataFrame(COLUMNS)
 ROWS = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 2)), min_size=1, max_size=12)
@@ -134,6 +135,23 @@ def test_from_pandas_of_plain_columns_and_lists():
         (lambda: from_xarray(xarray.Dataset({"x": ("i", [1])})), LoDError, "has 0 variables with an attribute"),
         (lambda: to_xarray(DEEP), LoDError, "have 2 levels"),
         (lambda: to_xarray(X, {"id": [1]}), LoDError, "has 1 entries; 3 are needed"),
+        (lambda: to_xarray(X, [1]), DTypeError, "lodcore.to_xarray: per_sequence: is list; a dict of arrays"),
+        *(
+            (
+                lambda call=call, given=given: call(given()),
+                DTypeError,
+                f"data: is {named}; .* of {needed} is needed{way}$",
+            )
+            for call, given, named, needed, way in (
+                (from_pandas, lambda: polars.DataFrame(COLUMNS), "polars.DataFrame", "pandas", POLARS_TAKES),
+                (from_pandas, lambda: polars.Series([1]), "polars.Series", "pandas", POLARS_TAKES),
+                (from_pandas, lambda: polars.LazyFrame(COLUMNS), "polars.LazyFrame", "pandas", POLARS_TAKES),
+                (from_pandas, lambda: FRAME.index, "pandas.RangeIndex", "pandas", ""),
+                (from_polars, lambda: FRAME, "pandas.DataFrame", "Polars", "; lodcore.from_pandas takes this one"),
+                (from_polars, lambda: FRAME["v"], "pandas.Series", "Polars", "; lodcore.from_pandas takes this one"),
+                (from_polars, lambda: polars.DataFrame(COLUMNS).to_arrow(), "pyarrow.Table", "Polars", ARROW_TAKES),
+            )
+        ),
     ],
 )
 def test_wrong_frames_and_columns_are_refused(call, error, says):

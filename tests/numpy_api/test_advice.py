@@ -297,3 +297,48 @@ def test_dlpack_of_a_lodtensor_is_refused():
             ask()
     dense = LoDTensor(np.ones(2), LoD.from_offsets(num_rows=2), share=True)
     assert np.from_dlpack(dense).tolist() == [1, 1]
+
+
+@for_each(
+    ("call", "error", "says"),
+    [
+        (lambda: lodcore.array([["a"]]).ptp(), DTypeError, "ptp: x: has dtype <U1, which has no max"),
+        (lambda: lodcore.array([["a"]]).ptp(axis=1), DTypeError, "ptp: x: has dtype <U1; along axes of levels"),
+        (lambda: np.ptp(lodcore.array([["a"]])), DTypeError, "ptp: x: has dtype <U1, which has no max"),
+        (lambda: numbers().flatten("C"), DTypeError, "flatten: level: is 'C'; an integer is needed"),
+        (lambda: numbers().flatten(1), LoDError, "flatten: level: is 1; there is 1 level"),
+        (
+            lambda: np.append(numbers(), numbers(), axis=1),
+            TypeError,
+            r"numpy.append: is not supported for sequences; use np.concatenate\(\[x, y\], axis=1\); axis=0 puts",
+        ),
+        (
+            lambda: lodcore.map_sequences(lambda x, k: 1, numbers(), 5),
+            DTypeError,
+            r"map_sequences: others\[0\]: is int; one entry per sequence is needed, as in an array",
+        ),
+        (
+            lambda: lodcore.map_sequences(lambda x, k, n: 1, numbers(), [[1], [], [2]], np.array(5)),
+            DTypeError,
+            r"map_sequences: others\[1\]: is ndarray; one entry per sequence is needed",
+        ),
+        (
+            lambda: lodcore.map_sequences(lambda x, k: 1, numbers(), [1, [2], [3]]),
+            ShapeError,
+            r"map_sequences: others\[0\]: entry 1 at depth 1 is list, entry 0 int",
+        ),
+        (
+            lambda: lodcore.map_sequences(lambda x, k: 1, numbers(), [1, 2]),
+            LoDError,
+            r"map_sequences: others\[0\]: has 2 sequences; x has 3",
+        ),
+    ],
+)
+def test_errors_name_the_function_and_the_argument_that_were_given(call, error, says):
+    with pytest.raises(error, match=f"^{says}"):
+        call()
+
+
+def test_map_sequences_takes_numbers_and_lists_for_the_sequences():
+    found = lodcore.map_sequences(lambda x, k, rows: x.sum() * k + len(rows), numbers(), [10, 20, 30], [[1], [], [2]])
+    assert found.tolist() == [31.0, 0.0, 91.0]

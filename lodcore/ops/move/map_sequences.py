@@ -16,6 +16,7 @@ from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.operators.arguments import function_of
 from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_values
 
 __all__ = ["map_sequences"]
 
@@ -31,7 +32,7 @@ def map_sequences(f: Callable[..., Any], x: Any, *others: Any, progress: bool = 
         Any Python function; its argument is an ndarray of rows, or a LoDTensor if `x` has more than one level. For
         gradients and in Programs use `map_fn`, which records the function's operators.
     x : LoDTensor or nested lists
-    *others : LoDTensor, nested lists, ndarray
+    *others : LoDTensor, nested lists, list of numbers, ndarray
         Further arguments of `f`, with as many sequences, or entries.
     progress : bool
         Whether to draw a progress bar on stderr.
@@ -66,15 +67,22 @@ def map_sequences(f: Callable[..., Any], x: Any, *others: Any, progress: bool = 
     function_of(f"{where}: f", f)
     progress = flag(f"{where}: progress", progress)
     given = as_nested(f"{where}: x", x)
-    columns = [
-        given,
-        *(each if hasattr(each, "__len__") and not isinstance(each, list) else array(each) for each in others),
-    ]
+    columns = [given, *(_entries(f"{where}: others[{j}]", each) for j, each in enumerate(others))]
     for j, column in enumerate(columns[1:]):
         if len(column) != len(given):
             raise LoDError(f"{where}: others[{j}]: has {len(column)} sequences; x has {len(given)}")
     calls = zip(*columns, strict=True)
     return _joined(where, _called(f"{where}: f", f, _drawn(calls, len(given)) if progress else calls))
+
+
+def _entries(where: str, given: Any) -> Any:
+    """Return a further argument, which has an entry for each sequence."""
+    if isinstance(given, list):
+        several = not given or any(isinstance(entry, (list, tuple, np.ndarray, LoDTensor)) for entry in given)
+        return as_nested(where, given) if several else as_values(where, given)
+    if not hasattr(given, "__len__") or isinstance(given, (str, bytes, dict)) or getattr(given, "ndim", 1) == 0:
+        raise DTypeError(f"{where}: is {type(given).__name__}; one entry per sequence is needed, as in an array")
+    return given
 
 
 def _called(where: str, f: Callable[..., Any], calls: Iterator[Any]) -> list[Any]:

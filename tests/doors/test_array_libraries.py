@@ -165,3 +165,62 @@ def test_products_with_a_sparse_matrix_are_refused_with_advice():
             ):
                 call(rows, matrix)
         assert (rows @ matrix.toarray()).equals(rows)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array(["a", "", "bcd", "\u00e9\U0001f600"]),
+        np.array(["a", "b", "c", ""], "U7"),
+        np.array([["a", "b"], ["", "cd"]]),
+        np.array([], "U3"),
+        np.array([b"a", b"", b"bcd"]),
+        np.array(["2024-01-02", "NaT", "1900-01-01"], "M8[D]"),
+        np.array(["2024-01-02T01:02:03.000000004"], "M8[ns]"),
+        np.array([1, -2], "m8[10m]"),
+        np.array([], "M8[us]"),
+        np.array([(1, 2.5)], "i4, f8"),
+    ],
+)
+def test_text_and_dates_are_saved_in_hdf5_and_zarr(tmp_path, values):
+    x = LoDTensor.from_lengths(values, [len(values), 0])
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        interop.save_to_group(file.create_group("batch"), x)
+    with h5py.File(tmp_path / "x.h5") as file:
+        found = interop.load_from_group(file["batch"])
+    assert found.dtype == x.dtype
+    assert found.equals(x)
+    interop.save_to_group(zarr.open_group(str(tmp_path / "x.zarr"), mode="w"), x)
+    assert interop.load_from_group(zarr.open_group(str(tmp_path / "x.zarr"), mode="r")).equals(x)
+
+
+def test_what_hdf5_cannot_hold_is_refused_before_anything_is_written(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        for values, says in (
+            (np.array([("a", 1)], "U1, i4"), r"has dtype .*; HDF5 has no text or dates in records: save each field"),
+            (np.array([((3,),)], [("a", [("b", "M8[s]")])]), "has dtype .*; HDF5 has no text or dates in records"),
+            (np.array(["\ud800"]), "surrogates not allowed; text that UTF-8 can encode is needed"),
+        ):
+            with pytest.raises(DTypeError, match=f"^lodcore.interop.save_to_group: x: .*{says}"):
+                interop.save_to_group(file, LoDTensor.from_lengths(values, [1]))
+            assert not list(file)
+
+
+def test_a_wrong_dtype_beside_the_values_of_a_group_is_refused(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        interop.save_to_group(file, lodcore.array([["a", "\u00e9"]]))
+        for dtype, error, says in (
+            ("<U100000", LoDError, "its attribute dtype is '<U100000', of values of .S2; that of text as"),
+            ("O", LoDError, "its attribute dtype is 'O'"),
+            (3, LoDError, "its attribute dtype is .*3"),
+            ("M8[s]", LoDError, "its attribute dtype is 'M8"),
+            ("f99", DTypeError, "its attribute dtype"),
+            ("<U0", LoDError, "values: are longer than their dtype, <U0"),
+        ):
+            file.attrs["dtype"] = dtype
+            with pytest.raises(error, match=f"^lodcore.interop.load_from_group: group: {says}"):
+                interop.load_from_group(file)
+        file.attrs["dtype"] = "<U1"
+        file["values"][...] = np.array([b"a", b"\xff"])
+        with pytest.raises(LoDError, match=r"^lodcore.interop.load_from_group: group: values: .* can't decode"):
+            interop.load_from_group(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -22,13 +23,30 @@ __all__ = ["Groups"]
 Array = np.ndarray[Any, Any]
 
 
+class _Keys(dict[str, Any]):
+    """Keys by name. A call returns the names of all columns, as `dict(groups)` asks of whatever has `keys`."""
+
+    __slots__ = ("table",)
+
+    def __init__(self, table: Groups, keys: Mapping[str, Any]) -> None:
+        super().__init__(keys)
+        self.table = weakref.ref(table)  # a cycle would keep the memory of a table that nobody has
+
+    def __call__(self) -> list[str]:
+        table = self.table()
+        return list(self if table is None else table)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)  # copied alone, they are those of no table
+
+
 class Groups:
     """A table of grouped rows: columns that share one LoD, and the keys of the groups.
 
     `g["name"]` is a column, with one sequence per group, or a key or another array with one entry per group.
     `g[g["price"] > 0]`, with a LoDTensor of bools, keeps rows of each group; `g[g.lengths > 2]`, `g[:5]` and
     `g[[3, 1]]` choose groups. Results are new tables; nothing is grouped again. `len(g)` is the number of groups, and
-    iteration is over the names.
+    iteration is over the names, so that `dict(g)` has all columns.
 
     Parameters
     ----------
@@ -76,7 +94,8 @@ class Groups:
         lod: Any = None,
     ) -> None:
         self.columns: dict[str, Any] = _parts("columns", columns)
-        self.keys = {name: as_values(f"Groups: keys[{name!r}]", x) for name, x in _parts("keys", keys).items()}
+        made = {name: as_values(f"Groups: keys[{name!r}]", x) for name, x in _parts("keys", keys).items()}
+        self.keys: dict[str, Any] = _Keys(self, made)
         given = _parts("per_group", per_group or {})
         self.per_group = {name: as_values(f"Groups: per_group[{name!r}]", x) for name, x in given.items()}
         self.masks: dict[str, Any] = dict(masks or {})
@@ -122,6 +141,10 @@ class Groups:
         """The lengths of the outermost groups: of rows, or with several keys of finer groups."""
         made: Array = self.lod.lengths()
         return made
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.keys = _Keys(self, self.keys)
 
     def __len__(self) -> int:
         return int(self.lod.num_sequences())

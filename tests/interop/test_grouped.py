@@ -1,5 +1,9 @@
 """Tables of groups: columns, lengths, filters, joins; without any library."""
 
+import copy
+import pickle
+import weakref
+
 import numpy as np
 import pytest
 
@@ -208,3 +212,23 @@ def test_lists_are_arrays_per_group():
     groups = Groups({"x": A}, {"k": [7, 8]}, {"age": [30, 40]})
     assert groups[[1, 0]]["age"].tolist() == [40, 30]
     assert groups.join({"k": [8], "q": [1]}, how="inner")["age"].tolist() == [40]
+
+
+def test_a_dict_of_groups_has_all_columns():
+    groups = Groups({"x": A}, {"k": [7, 8]}, {"age": [30, 40]})
+    for one in (groups, pickle.loads(pickle.dumps(groups)), copy.copy(groups), copy.deepcopy(groups)):
+        found = dict(one)
+        assert list(found) == list(one) == ["k", "x", "age"]
+        assert found["x"].equals(A)
+        assert {**one}["age"].tolist() == [30, 40]
+        assert isinstance(one.keys, dict)
+        assert list(one.keys) == ["k"]
+    changed = groups.with_columns(y=A * 2)
+    assert list(dict(changed)) == ["k", "x", "y", "age"]
+    assert list(dict(groups)) == ["k", "x", "age"]
+    assert type(pickle.loads(pickle.dumps(groups.keys))) is dict
+    alone = weakref.ref(changed)
+    keys = changed.keys
+    del changed
+    assert alone() is None
+    assert keys() == ["k"]

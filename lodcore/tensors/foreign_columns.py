@@ -10,7 +10,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.errors import LoDError
 from lodcore.tensors.text import refuse_nul
 
-__all__ = ["array_of_text", "is_array", "is_column", "refuse_missing"]
+__all__ = ["array_of_text", "dtype_for", "is_array", "is_column", "refuse_missing"]
 
 Array = np.ndarray[Any, Any]
 
@@ -30,6 +30,11 @@ def is_array(given: Any) -> bool:
     if not hasattr(kind, "__array__") or isinstance(given, (np.ndarray, np.generic, Symbol)):
         return False
     return not hasattr(kind, "instead_of_dense") and len(getattr(given, "shape", (None,))) > 0
+
+
+def dtype_for(given: Any) -> Any:
+    """Return the dtype with which NumPy makes an array: text of Polars as objects, which keep NUL and null; or None."""
+    return object if is_column(given) and not hasattr(given, "columns") and _said(given, TEXT) else None
 
 
 def refuse_missing(where: str, given: Any) -> None:
@@ -53,7 +58,7 @@ def refuse_missing(where: str, given: Any) -> None:
             _refuse(where, missing_in(given), has)
 
 
-def array_of_text(where: str, given: Any) -> Array | None:
+def array_of_text(where: str, given: Any, made: Array) -> Array | None:
     """Return a column of text, or of bytes, of which NumPy makes objects; None for any other one.
 
     Parameters
@@ -62,6 +67,8 @@ def array_of_text(where: str, given: Any) -> Array | None:
         The names of the function and its argument, for the message.
     given : object
         A column.
+    made : ndarray of objects
+        What NumPy makes of it.
 
     Raises
     ------
@@ -70,14 +77,14 @@ def array_of_text(where: str, given: Any) -> Array | None:
     """
     if not is_column(given) or hasattr(given, "columns"):
         return None
-    values = np.asarray(given, object).tolist()
+    values = made.tolist()
     kind = next((kind for value in values for kind in (str, bytes) if isinstance(value, kind)), None)
     has = _said(given, TEXT) if kind is None else "text has" if kind is str else "bytes have"
     if has is None:
         return None
     gone = missing_in(given)
     known = values if gone is None else [value for value, lost in zip(values, gone.tolist(), strict=True) if not lost]
-    if not all(isinstance(value, kind or str) for value in known):
+    if not all(issubclass(found, kind or str) for found in set(map(type, known))):
         return None
     _refuse(where, gone, has)
     refuse_nul(where, known)

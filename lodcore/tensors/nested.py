@@ -14,7 +14,7 @@ from lodcore.base.articles import with_article
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors import lod_body
-from lodcore.tensors.foreign_columns import array_of_text, is_array, is_column, refuse_missing
+from lodcore.tensors.foreign_columns import array_of_text, dtype_for, is_array, is_column, refuse_missing
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.python_dates import dates_of, nat_of_none, refuse_far
 from lodcore.tensors.text import refuse_changed, refuse_nul, refuse_numbers, shortened
@@ -361,15 +361,15 @@ def as_array(where: str, given: Any) -> Array:
     refuse_conversion(where, given)
     refuse_missing(where, given)
     try:
-        made = np.asarray(given)
+        made = np.asarray(given, dtype_for(given))
     except ValueError:
         raise ShapeError(
             f"{where}: is nested unevenly; each axis of a dense array has one length; lodcore.array makes sequences"
         ) from None
     if made.dtype.kind in "US" and isinstance(given, (list, tuple)):
         refuse_changed(where, given, made.dtype.kind)
-    if made.dtype.kind in "OU" and is_column(given):
-        text = array_of_text(where, given)
+    if made.dtype.hasobject and is_column(given):
+        text = array_of_text(where, given, made)
         made = made if text is None else text
     made = with_dates(where, made)
     if made.dtype.hasobject and not made.ndim and not isinstance(given, (int, np.ndarray, type(None))):

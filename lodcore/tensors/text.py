@@ -43,8 +43,9 @@ def refuse_numbers(where: str, values: Iterable[Any], kind: str) -> None:
 
 def refuse_changed(where: str, given: list[Any] | tuple[Any, ...], kind: str) -> None:
     """Raise if text that was made of lists is not what was in them."""
-    values = list(_entries(given))
-    if not set(map(type, values)) <= set(TEXT[kind]):
+    values: Sequence[Any] = given
+    if not set(map(type, given)) <= set(TEXT[kind]):
+        values = list(_entries(given))
         refuse_numbers(where, values, kind)
     refuse_nul(where, values)
 

@@ -157,9 +157,11 @@ def as_integer(number: Any, bools: bool = False) -> int | None:
     if isinstance(number, np.bool_) or (isinstance(number, bool) and not bools):
         return None
     try:
-        return operator.index(number)
+        found = operator.index(number)
     except TypeError:
         return None
+    has_axes = type(number) is not int and getattr(number, "ndim", None)  # as torch's tensors of one number
+    return None if has_axes else found
 
 
 def as_size(number: Any) -> int | None:

@@ -76,6 +76,12 @@ def _unary(ufunc: np.ufunc) -> Callable[[Any], Any]:
     return operator
 
 
+def named_ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
+    """Return the maximum minus the minimum; errors do not name the operators of which it is made."""
+    found: Any = call_named("ptp", ptp, a, axis, out, keepdims)
+    return found
+
+
 #: Exponents for which NumPy has a special function.
 POWERS = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
 
@@ -204,7 +210,7 @@ class MethodBodies:
     positions = ops.lod_positions
     segment_ids = ops.lod_segment_ids
     nonzero = nonzero
-    ptp = ptp
+    ptp = named_ptp
     repeat = repeat
     squeeze = squeeze
     swapaxes = swapaxes

@@ -9,7 +9,6 @@ import numpy as np
 from lodcore import ops
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_size, check_size
-from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, concatenate, expand_dims, refuse_symbols, stands_for
 from lodcore.operators.roles import as_batches
@@ -313,11 +312,6 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
     """Return the maximum minus the minimum."""
     x = tensor_of("ptp", a)
-    found: Any = call_named("ptp", _range, x, axis, out, keepdims)
-    return found
-
-
-def _range(x: Any, axis: Any, out: None, keepdims: bool) -> Any:
     return ops.minus(ops.max(x, axis, out, keepdims), ops.min(x, axis, out, keepdims))
 
 

@@ -519,7 +519,7 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         LoDTensor, or ndarray if no level is left
             It shares the values.
         """
-        return call_named("flatten", lod_tensor_body.flattened, self, level)  # type: ignore[no-any-return]
+        return call_named("LoDTensor.flatten", lod_tensor_body.flattened, self, level)  # type: ignore[no-any-return]
 
     def to_packed(self) -> LoDTensor[S]:
         """Return a copy that does not keep other memory alive, unlike a slice of a large batch."""

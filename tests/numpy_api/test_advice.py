@@ -304,9 +304,9 @@ def test_dlpack_of_a_lodtensor_is_refused():
     [
         (lambda: lodcore.array([["a"]]).ptp(), DTypeError, "ptp: x: has dtype <U1, which has no max"),
         (lambda: lodcore.array([["a"]]).ptp(axis=1), DTypeError, "ptp: x: has dtype <U1; along axes of levels"),
-        (lambda: np.ptp(lodcore.array([["a"]])), DTypeError, "ptp: x: has dtype <U1, which has no max"),
-        (lambda: numbers().flatten("C"), DTypeError, "flatten: level: is 'C'; an integer is needed"),
-        (lambda: numbers().flatten(1), LoDError, "flatten: level: is 1; there is 1 level"),
+        (lambda: np.ptp(lodcore.array([["a"]])), DTypeError, "numpy.ptp: x: has dtype <U1, which has no max"),
+        (lambda: numbers().flatten("C"), DTypeError, "LoDTensor.flatten: level: is 'C'; an integer is needed"),
+        (lambda: numbers().flatten(1), LoDError, "LoDTensor.flatten: level: is 1; there is 1 level"),
         (
             lambda: np.append(numbers(), numbers(), axis=1),
             TypeError,

@@ -44,9 +44,9 @@ class Groups:
     """A table of grouped rows: columns that share one LoD, and the keys of the groups.
 
     `g["name"]` is a column, with one sequence per group, or a key or another array with one entry per group.
-    `g[g["price"] > 0]`, with a LoDTensor of bools, keeps rows of each group; `g[g.lengths > 2]`, `g[:5]` and
-    `g[[3, 1]]` choose groups. Results are new tables; nothing is grouped again. `len(g)` is the number of groups, and
-    iteration is over the names, so that `dict(g)` has all columns.
+    `g[g["price"] > 0]`, with a LoDTensor of bools, keeps rows of each group, or finer groups, if it has fewer levels;
+    `g[g.lengths > 2]`, `g[:5]` and `g[[3, 1]]` choose groups. Results are new tables; nothing is grouped again.
+    `len(g)` is the number of groups, and iteration is over the names, so that `dict(g)` has all columns.
 
     Parameters
     ----------
@@ -168,15 +168,23 @@ class Groups:
         return self._with_groups(key)
 
     def _with_rows(self, mask: LoDTensor) -> Groups:
-        """Keep the rows of each group that a mask chooses."""
+        """Keep the rows, or the finer groups, of each group that a mask chooses."""
         if mask.dtype != np.bool_:
             raise LoDError(f"Groups: mask: has dtype {mask.dtype}; one bool per row is needed")
-        if mask.lod != self.lod:
-            raise LoDError("Groups: mask: has a different structure from the table; one bool per row is needed")
+        depth = mask.num_levels
+        if depth > self.lod.num_levels or mask.lod != self.lod.prefix(depth):
+            raise LoDError(
+                "Groups: mask: has a different structure from the table; one bool per row, or finer group, is needed"
+            )
         columns, masks = ({name: x[mask] for name, x in part.items()} for part in (self.columns, self.masks))
+        keys, last = {}, self.lod.num_levels - 1
+        for level, (name, entries) in enumerate(self.keys.items()):
+            above: Any = lod_body.slice_levels(self.lod, 0, at) if (at := min(level, last)) >= depth else None
+            keys[name] = entries if above is None else LoDTensor(entries, above)[mask].values
+        lod: Any = None
         if not columns:
-            return Groups({}, self.keys, self.per_group, {}, self.kept, mask[mask].lod)
-        return Groups(columns, self.keys, self.per_group, masks, self.kept)
+            lod = LoDTensor(np.empty(self.lod.num_rows, np.bool_), self.lod)[mask].lod
+        return Groups(columns, keys, self.per_group, masks, self.kept, lod)
 
     def _with_groups(self, index: Any) -> Groups:
         """Choose outermost groups."""

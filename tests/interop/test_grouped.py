@@ -43,7 +43,7 @@ def test_filters_of_rows_and_of_groups():
     assert later[later.lengths > 0]["user"].tolist() == ["b", "a"]
     assert g[[2, 0]].with_columns(n=[1, 2])[::-1]["n"].tolist() == [2, 1]
     for wrong in (g["ts"], lodcore.array([[True]])):
-        with pytest.raises(LoDError, match=r"Groups: mask: has .*; one bool per row is needed"):
+        with pytest.raises(LoDError, match=r"Groups: mask: has .*; one bool per row"):
             g[wrong]
     with pytest.raises(DTypeError, match="Groups: is indexed by 3"):
         g[3]
@@ -232,3 +232,19 @@ def test_a_dict_of_groups_has_all_columns():
     del changed
     assert alone() is None
     assert keys() == ["k"]
+
+
+def test_a_mask_of_finer_groups_chooses_them_with_their_keys():
+    values = lodcore.array([[[1, 2], [3]], [[4], [], [5, 6]], []])
+    g = Groups({"v": values, "w": values * 2}, {"a": ["x", "y", "z"], "b": [1, 2, 3, 4, 5]}, {"n": [7, 8, 9]})
+    mask = g["v"].sum(axis=2) > 3
+    chosen = g[mask]
+    assert chosen["v"].tolist() == [[], [[4], [5, 6]], []]
+    assert chosen["w"].lod == chosen.lod
+    assert [chosen[name].tolist() for name in ("a", "b", "n")] == [["x", "y", "z"], [3, 5], [7, 8, 9]]
+    keys_alone = Groups({}, g.keys, lod=g.lod)[mask]
+    assert (keys_alone["b"].tolist(), keys_alone.lod) == ([3, 5], chosen.lod)
+    assert g[g["v"] > 2]["b"].tolist() == [1, 2, 3, 4, 5]
+    for wrong in (mask[:, :1], lodcore.array([[True], [False], [True]]), lodcore.array([[[[True]]]])):
+        with pytest.raises(LoDError, match="mask: has a different structure from the table; one bool per row"):
+            g[wrong]

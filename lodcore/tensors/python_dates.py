@@ -54,10 +54,9 @@ def refuse_far(where: str, leaves: list[Any], dtype: np.dtype[Any]) -> None:
     """Raise for a date, a duration, or text of one, that the unit cannot hold; NumPy would let it wrap."""
     units: dict[Any, list[Any]] = {}
     for leaf in leaves:
-        units.setdefault(leaf.dtype if isinstance(leaf, np.generic) else None, []).append(leaf)
+        if isinstance(leaf, (np.datetime64, np.timedelta64)):
+            units.setdefault(leaf.dtype, []).append(leaf)
+        elif isinstance(leaf, (str, datetime.date, datetime.timedelta)):  # microseconds hold any year that one writes
+            units.setdefault(np.dtype(f"{dtype.kind}8[us]"), []).append(leaf)
     for unit, some in units.items():
-        try:
-            given = np.array(some, unit or f"{dtype.kind}8")
-        except (ValueError, TypeError, OverflowError):  # as for integers, which have no unit of their own
-            continue
-        dtypes.in_unit(where, given, dtype)
+        dtypes.in_unit(where, np.array(some, unit), dtype)

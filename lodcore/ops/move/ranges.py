@@ -60,7 +60,7 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     [[1, 2, 3], [5, 4, 3]]
     >>> import numpy as np
     >>> days = np.array(["2024-02-28", "2024-03-01"], "M8[D]")
-    >>> lodcore.arange(days, days + 2).tolist()[0]
+    >>> lodcore.arange(days, days + np.timedelta64(2, "D")).tolist()[0]
     [datetime.date(2024, 2, 28), datetime.date(2024, 2, 29)]
     """
     where = "arange"

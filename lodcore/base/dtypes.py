@@ -71,6 +71,8 @@ def in_unit(where: str, times: Any, dtype: np.dtype[Any]) -> Any:
             finer = np.result_type(times.dtype, dtype)
         except TypeError:  # months, whose days NumPy guesses
             finer = dtype
+        if finer == np.dtype("M8[W]"):  # in which no year or month begins
+            finer = np.dtype("M8[D]")
         held = np.bool_(True) if finer == times.dtype else is_held(times, finer)
         if not held.all():
             raise DTypeError(f"{where}: is {times[~held].flat[0]}; {dtype} cannot hold it")

@@ -153,5 +153,5 @@ def filled(where: str, rows: Array, present: Array, fill: Any) -> Array:
     """Return rows with a value where there is none."""
     entry = _entry(where, rows, fill)
     made: Array = rows.astype(entry.dtype)
-    made[~present] = entry[0]
+    made[~present] = np.broadcast_to(entry[0], made.shape)[~present]
     return made

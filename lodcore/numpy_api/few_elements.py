@@ -76,10 +76,23 @@ def is_shorter_first(known: Any, keys: list[Any]) -> bool:
         return False
     if type(keys[1]) is not slice or any(is_number(key) or is_vector(key) for key in keys[2:]):
         return False
-    start, stop = keys[1].start or 0, keys[1].stop
-    if type(start) is not int or type(stop) is not int or (start < 0) != (stop < 0):
+    rows_below = known.lod.offsets(0)
+    index = keys[0]
+    if len(index) * known.values.size <= SMALL or ((index < -len(known)) | (index >= len(known))).any():
         return False
-    if len(keys[0]) * known.values.size <= SMALL or ((keys[0] < -len(known)) | (keys[0] >= len(known))).any():
+    index = index.astype(np.int64) % len(known)
+    whole = int((rows_below[index + 1] - rows_below[index]).sum())
+    if whole <= len(known):  # less than a look at all sequences
         return False
-    lengths = known.lengths
-    return 2 * int(np.minimum(lengths, abs(stop - start)).sum()) < int(lengths[keys[0]].sum())
+    return 2 * int(np.minimum(known.lengths, _longest(keys[1], known.lengths)).sum()) < whole
+
+
+def _longest(key: slice, lengths: Any) -> Any:
+    """Return how many elements a slice takes at most, of each sequence."""
+    start, stop = key.start, key.stop
+    if not all(one is None or type(one) is int for one in (start, stop, key.step)) or (key.step or 1) < 0:
+        return lengths
+    start = 0 if start is None else start
+    if stop is None:
+        return -start if start < 0 else np.maximum(lengths - start, 0)
+    return max(stop - start, 0) if (start < 0) == (stop < 0) else lengths

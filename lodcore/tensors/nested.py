@@ -331,12 +331,13 @@ def _refuse_kinds(where: str, arrays: Sequence[Array]) -> None:
     for j, array in enumerate(arrays):
         if array.size:
             found.setdefault(array.dtype.kind, j)
-    if len(found) > 1 and not found.keys().isdisjoint("US"):
-        first, other, *_ = found.values()
-        raise DTypeError(
-            f"{where}: arrays[{other}]: has dtype {arrays[other].dtype}, arrays[{first}] {arrays[first].dtype}; "
-            f"text and other values do not join"
-        )
+    for kinds, name in (("US", "text"), ("mM", "dates, durations")):
+        if len(found) > 1 and not found.keys().isdisjoint(kinds):
+            first, other, *_ = found.values()
+            raise DTypeError(
+                f"{where}: arrays[{other}]: has dtype {arrays[other].dtype}, arrays[{first}] {arrays[first].dtype}; "
+                f"{name} and other values do not join"
+            )
 
 
 def as_values(where: str, given: Any) -> Array:

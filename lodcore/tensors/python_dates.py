@@ -53,7 +53,11 @@ def nat_of_none(other: Any) -> str:
 def refuse_far(where: str, leaves: list[Any], dtype: np.dtype[Any]) -> None:
     """Raise for a date, a duration, or text of one, that the unit cannot hold; NumPy would let it wrap."""
     units: dict[Any, list[Any]] = {}
-    for leaf in leaves:
+    other = (np.timedelta64, datetime.timedelta) if dtype.kind == "M" else (np.datetime64, datetime.date)
+    for j, leaf in enumerate(leaves):
+        if isinstance(leaf, other):
+            among = "dates" if dtype.kind == "M" else "durations"
+            raise DTypeError(f"{where}: value {j} is {shortened(leaf)} among {among}; values are of one kind")
         if isinstance(leaf, (np.datetime64, np.timedelta64)):
             units.setdefault(leaf.dtype, []).append(leaf)
         elif isinstance(leaf, (str, datetime.date, datetime.timedelta)):  # microseconds hold any year that one writes

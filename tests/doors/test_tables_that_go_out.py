@@ -206,3 +206,12 @@ def test_tables_of_groups_come_back():
         for column in ("category", "v", "decimal", "time"):
             np.testing.assert_array_equal(table[column].values, groups[column].values, f"{column} of {name}")
             assert table[column].lod == groups[column].lod
+
+
+def test_fill_values_of_numbers_within_rows_stand_at_their_places():
+    rows = pyarrow.array([[3, None], [None, 7], [5, 6], [None, 1]], pyarrow.list_(pyarrow.int64(), 2))
+    table = pyarrow.table({"k": [1, 1, 2, 2], "f": rows})
+    assert lodcore.from_arrow(table, by="k", nulls={"f": [8, 9]})["f"].tolist() == [[[3, 9], [8, 7]], [[5, 6], [8, 1]]]
+    assert lodcore.from_arrow(table, by="k", nulls=0)["f"].tolist() == [[[3, 0], [0, 7]], [[5, 6], [0, 1]]]
+    masked = lodcore.from_arrow(table, by="k", nulls="mask")
+    assert masked.masks["f"].tolist()[0] == [[True, False], [False, True]]

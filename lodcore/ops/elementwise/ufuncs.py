@@ -23,7 +23,8 @@ def _ratio(d: Any, a: Any, b: Any) -> Any:
 
 def _turned(d: Any, a: Any, length: Any) -> Any:
     """Compute d * a / length ** 2, whose square may overflow, and 0 where it is 0."""
-    return _ratio(_ratio(d, a, length), 1.0, length)
+    found = _ratio(d, a, length)
+    return np.divide(found, length, out=np.zeros_like(found), where=length != 0)
 
 
 def _direction(x: Any) -> Any:
@@ -39,7 +40,7 @@ def _to_winner(d: Any, second: Any) -> tuple[Any, Any]:
 def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
     with np.errstate(divide="ignore", invalid="ignore"):
         by_base = np.where(np.equal(y, 0), 0, y * np.power(x, y - 1.0))  # in the dtype of x, if y is a number
-    has_log = np.not_equal(x, 0) if np.iscomplexobj(x) else np.greater(x, 0)
+    has_log = np.not_equal(x, 0) if np.iscomplexobj(out) else np.greater(x, 0)
     return d * by_base, d * out * np.log(np.where(has_log, x, out.dtype.type(1)))
 
 
@@ -81,7 +82,7 @@ UFUNC_RULES: dict[str, Callable[..., Any]] = {
     "arctan": lambda d, x: d / (1 + x * x),
     "sinh": lambda d, x: d * np.cosh(x),
     "cosh": lambda d, x: d * np.sinh(x),
-    "arcsinh": lambda d, x: d / np.sqrt(x * x + 1),
+    "arcsinh": lambda d, x: d / (np.sqrt(x * x + 1) if np.iscomplexobj(x) else np.hypot(x, 1)),
     "arccosh": lambda d, x: d / (np.sqrt(x - 1) * np.sqrt(x + 1)),  # of one root, complex numbers have the other sign
     "arctanh": lambda d, x: d / (1 - x * x),
     "deg2rad": lambda d: d * (np.pi / 180),

@@ -189,7 +189,8 @@ def cov(x: Any, y: Any, axis: Any = None, weights: Any = None, ddof: Any = 0) ->
     axis, x, y, weights = _together("cov", axis, x, y, weights)
     product = mul(_centred("cov", x, axis, weights), _centred("cov", y, axis, weights))
     mass = _mass(product, weights, axis)
-    return _ratio(_sum(product, weights, axis), mass if ddof == 0 else minus(mass, ddof))
+    left = mass if ddof == 0 else minus(mass, ddof)
+    return _ratio(_sum(product, weights, axis), left if ddof == 0 else where(greater_than(left, 0), left, float("nan")))
 
 
 @named

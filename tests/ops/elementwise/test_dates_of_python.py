@@ -224,3 +224,19 @@ def test_a_conversion_to_the_same_unit_is_a_copy():
     copied[0] = NEW[::-1]
     assert x.values.tolist() == NEW.tolist()
     assert x.astype("M8[ns]") is not x
+
+
+def test_years_and_months_become_weeks_as_in_numpy():
+    for unit in ("Y", "M"):
+        x = LoDTensor.from_lengths(np.array(["2022", "1969", "NaT"], f"M8[{unit}]"), [2, 1])
+        np.testing.assert_array_equal(x.astype("M8[W]").values, x.values.astype("M8[W]"))
+
+
+def test_dates_and_durations_do_not_become_one_tensor():
+    dates, gaps = np.array(["2024-01-01"], "M8[D]"), np.array([31, 70], "m8[D]")
+    for call in (lambda: LoDTensor.from_arrays([dates, gaps]), lambda: LoDTensor.from_arrays([gaps, np.arange(2)])):
+        with pytest.raises(DTypeError, match="dates, durations and other values do not join"):
+            call()
+    for one, other, kinds in ((dates[0], gaps[0], "dates"), (gaps[0], dates[0], "dates"), (DATE, DAY, "dates")):
+        with pytest.raises(DTypeError, match=f"among {kinds}; values are of one kind"):
+            lodcore.array([[one, other]])

@@ -162,6 +162,27 @@ def test_gradients_of_arctan2_at_large_numbers_and_of_the_sign_of_a_truth():
     assert lodcore.value_and_grad(lambda x: np.copysign(True, x))(np.float64(-2.0))[1] == 0
 
 
+@pytest.mark.parametrize("name", ["power", "float_power"])
+def test_gradients_of_complex_exponents_of_real_numbers(name):
+    x, y = np.array([-1.5, 2.0, 0.0]), np.array([1 + 1j, 1 + 1j, 2 - 1j])
+    found, pullback = lodcore.vjp(getattr(np, name), x, y)
+    with np.errstate(all="ignore"):
+        wanted = np.conj(np.where(x != 0, found * np.log(x + 0j), 0))
+    np.testing.assert_allclose(pullback(np.ones(3, complex))[1], wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("dtype", "large"), [("f2", 300), ("f4", 1e20), ("f8", 1e160)])
+def test_gradients_whose_squares_the_dtype_cannot_hold(dtype, large):
+    large, one = np.dtype(dtype).type(large), np.dtype(dtype).type(1)
+    assert lodcore.vjp(np.arcsinh, large)[1](one)[0] == pytest.approx(1 / large, rel=2e-3)
+    small = 1 / large
+    for y in (small, np.zeros_like(small)):
+        first, second = lodcore.vjp(np.arctan2, small, y)[1](one)
+        length = float(small) ** 2 + float(y) ** 2
+        assert first == pytest.approx(float(y) / length, rel=5e-3)
+        assert second == pytest.approx(-float(small) / length, rel=5e-3)
+
+
 def of_complex(name):
     """Return whether NumPy's function takes complex numbers, and its results are not chosen by comparison."""
     function = getattr(np, name)

@@ -225,3 +225,11 @@ def test_statistics_of_two_dtypes_are_computed_in_that_of_the_result(dtype, axis
         found, wanted = (np.asarray(getattr(one, "values", one)) for one in (call(x, y), call(x, wide)))
         assert found.dtype == wanted.dtype == np.float64
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+@for_each("ddof", [1, 2, 3, 0.5])
+def test_covariance_of_no_more_values_than_ddof_is_nan(ddof):
+    x = lodcore.array([[1.0, 3.0], [], [5.0], [1.0, 2.0, 4.0, 8.0]])
+    found = lodcore.cov(x, x, axis=1, ddof=ddof)
+    assert np.isnan(found).tolist() == [len(one) <= ddof for one in x.to_arrays()]
+    np.testing.assert_allclose(found, np.var(x, axis=1, ddof=ddof))

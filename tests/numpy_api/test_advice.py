@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
+from lodcore import DTypeError, GraphError, LoD, LoDError, LoDTensor, Program, ShapeError, data, vjp
 from lodcore.base.other_names import FUNCTIONS as INSTEAD
 from lodcore.numpy_api.advice import METHODS, NUMBER_BY_NUMBER, TOGETHER, refused
 from lodcore.numpy_api.attached_methods import FUNCTIONS
@@ -342,3 +342,17 @@ def test_errors_name_the_function_and_the_argument_that_were_given(call, error, 
 def test_map_sequences_takes_numbers_and_lists_for_the_sequences():
     found = lodcore.map_sequences(lambda x, k, rows: x.sum() * k + len(rows), numbers(), [10, 20, 30], [[1], [], [2]])
     assert found.tolist() == [31.0, 0.0, 91.0]
+
+
+def test_a_variable_that_is_joined_to_sequences_as_a_number_is_refused_as_such():
+    x = lodcore.array([[1.0, 2.0], []])
+    for call in (lambda: np.concatenate([x, data("v", (), "f8")], axis=1), lambda: vjp(joined, x, np.float64(3))):
+        with (
+            pytest.raises(GraphError, match="full_like: fill_value: is a Variable; a value is needed there"),
+            Program(),
+        ):
+            call()
+
+
+def joined(x, v):
+    return np.concatenate([x, v], axis=1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dispatch import Symbol
 from lodcore.errors import ShapeError
 from lodcore.operators.lod_rules import levels_of
 from lodcore.ops.elementwise.convert import full_like
@@ -110,8 +111,9 @@ def _sequences(where: str, x: Any, model: Any, axis: int) -> Any:
             raise ShapeError(
                 f"{where}: is a number; along axis {axis} sequences are joined, axis {levels} takes numbers"
             )
-        dtype, given = model.dtype, getattr(x, "dtype", np.asarray(x).dtype)
-        dtype = np.result_type(dtype, given) if dtype.kind == given.kind and dtype.kind in "US" else dtype
+        dtype = model.dtype
+        if dtype.kind in "US" and not isinstance(x, Symbol) and np.asarray(x).dtype.kind == dtype.kind:
+            dtype = np.promote_types(dtype, np.asarray(x).dtype)
         each = full_like(lod_num(model, axis - 1), x, dtype)
         row_shape = model.shape[levels + 1 :]
         if row_shape:

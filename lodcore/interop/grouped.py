@@ -177,26 +177,30 @@ class Groups:
                 "Groups: mask: has a different structure from the table; one bool per row, or finer group, is needed"
             )
         columns, masks = ({name: x[mask] for name, x in part.items()} for part in (self.columns, self.masks))
-        keys, last = {}, self.lod.num_levels - 1
-        for level, (name, entries) in enumerate(self.keys.items()):
-            above: Any = lod_body.slice_levels(self.lod, 0, at) if (at := min(level, last)) >= depth else None
-            keys[name] = entries if above is None else LoDTensor(entries, above)[mask].values
-        lod: Any = None
-        if not columns:
-            lod = LoDTensor(np.empty(self.lod.num_rows, np.bool_), self.lod)[mask].lod
-        return Groups(columns, keys, self.per_group, masks, self.kept, lod)
+        lod = None if columns else self._lod_of(mask)
+        return Groups(columns, self._keys_of(mask, depth), self.per_group, masks, self.kept, lod)
 
     def _with_groups(self, index: Any) -> Groups:
         """Choose outermost groups."""
         columns, masks, per_group = (
             {name: x[index] for name, x in part.items()} for part in (self.columns, self.masks, self.per_group)
         )
-        keys, last = {}, self.lod.num_levels - 1
+        return Groups(columns, self._keys_of(index, 0), per_group, masks, self.kept, self._lod_of(index))
+
+    def _keys_of(self, index: Any, depth: int) -> dict[str, Any]:
+        """Return the keys that belong to chosen groups; those of levels before `depth` stay."""
+        keys, last = dict(self.keys), self.lod.num_levels - 1
         for level, (name, entries) in enumerate(self.keys.items()):
-            above: Any = lod_body.slice_levels(self.lod, 0, at) if (at := min(level, last)) else None
-            keys[name] = np.asarray(entries)[index] if above is None else LoDTensor(entries, above)[index].values
+            at = min(level, last)
+            if at >= depth:
+                above: Any = lod_body.slice_levels(self.lod, 0, at) if at else None
+                keys[name] = np.asarray(entries)[index] if above is None else LoDTensor(entries, above)[index].values
+        return keys
+
+    def _lod_of(self, index: Any) -> LoD:
+        """Return the structure of chosen rows or groups."""
         rows: Any = LoDTensor(np.empty(self.lod.num_rows, np.bool_), self.lod)[index]
-        return Groups(columns, keys, per_group, masks, self.kept, rows.lod)
+        return rows.lod  # type: ignore[no-any-return]
 
     def with_columns(self, /, **columns: Any) -> Groups:
         """Return a table with more columns, or with others under their names.

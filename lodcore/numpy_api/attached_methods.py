@@ -14,7 +14,7 @@ import numpy as np
 
 from lodcore import ops
 from lodcore.base.dispatch import Symbol
-from lodcore.base.naming import call_named, without_any
+from lodcore.base.naming import call_named, named, without_any
 from lodcore.errors import DTypeError
 from lodcore.numpy_api import dense_facts, dense_joins, dense_orders, dense_products, dense_shapes
 from lodcore.numpy_api.dense_linalg import DENSE as DENSE  # importing it registers its functions
@@ -74,12 +74,6 @@ def _unary(ufunc: np.ufunc) -> Callable[[Any], Any]:
         return ops.elementwise([self], ufunc)
 
     return operator
-
-
-def named_ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
-    """Return the maximum minus the minimum; errors do not name the operators of which it is made."""
-    found: Any = call_named("ptp", ptp, a, axis, out, keepdims)
-    return found
 
 
 #: Exponents for which NumPy has a special function.
@@ -210,7 +204,7 @@ class MethodBodies:
     positions = ops.lod_positions
     segment_ids = ops.lod_segment_ids
     nonzero = nonzero
-    ptp = named_ptp
+    ptp = named(ptp)
     repeat = repeat
     squeeze = squeeze
     swapaxes = swapaxes

@@ -42,10 +42,9 @@ def elements(x: Any, known: Any, keys: list[Any]) -> Any:
         return None
     if len(index) * known.values.size <= SMALL:
         return None
-    size, offsets = len(known), known.lod.offsets(0)
-    if not size or ((index < -size) | (index >= size)).any() or np.size(place) not in (1, len(index)):
+    offsets, index = known.lod.offsets(0), _from_first(index, len(known))
+    if index is None or np.size(place) not in (1, len(index)):
         return None
-    index = index.astype(np.int64) % size
     starts = offsets[index]
     lengths = offsets[index + 1] - starts
     place = np.asarray(place)
@@ -62,6 +61,13 @@ def _is_integers(key: Any) -> bool:
     return isinstance(key, np.ndarray) and key.ndim == 1 and key.dtype.kind in "iu"
 
 
+def _from_first(index: Any, size: int) -> Any:
+    """Return an index of sequences counted from the first; None if there are none, or one is out of bounds."""
+    if not size or ((index < -size) | (index >= size)).any():
+        return None
+    return index.astype(np.int64) % size
+
+
 def is_shorter_first(known: Any, keys: list[Any]) -> bool:
     """Return whether x[I, a:b] of a vector I takes less as x[:, a:b][I]: where slices are short, or I chooses much.
 
@@ -76,12 +82,10 @@ def is_shorter_first(known: Any, keys: list[Any]) -> bool:
         return False
     if type(keys[1]) is not slice or any(is_number(key) or is_vector(key) for key in keys[2:]):
         return False
-    rows_below = known.lod.offsets(0)
-    index = keys[0]
-    if len(index) * known.values.size <= SMALL or ((index < -len(known)) | (index >= len(known))).any():
+    if len(keys[0]) * known.values.size <= SMALL or (index := _from_first(keys[0], len(known))) is None:
         return False
-    index = index.astype(np.int64) % len(known)
-    whole = int((rows_below[index + 1] - rows_below[index]).sum())
+    offsets = known.lod.offsets(0)
+    whole = int((offsets[index + 1] - offsets[index]).sum())
     if whole <= len(known):  # less than a look at all sequences
         return False
     return 2 * int(np.minimum(known.lengths, _longest(keys[1], known.lengths)).sum()) < whole

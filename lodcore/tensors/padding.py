@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.dtypes import room_for
+from lodcore.base.dtypes import is_held, room_for
 from lodcore.base.memory import check_out, check_size, integer
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -102,7 +102,7 @@ def _kept(given: Array, row: Array) -> bool:
     if kind in "biu":
         return bool((row == given).all())
     if kind in "mM" and given.dtype.kind == kind:
-        return bool(((row.astype(given.dtype) == given) | np.isnat(given)).all())  # to the unit, without an overflow
+        return bool(is_held(given, row.dtype).all())
     if kind in "US":
         return not row.dtype.itemsize or bool((row == given.astype(kind)).all())
     if kind in "fc" and given.dtype.kind in "fc":

@@ -68,8 +68,9 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     given = [0, starts, steps] if stops is None else [starts, stops, steps]
     vectors = [_vector(f"{where}: {name}", one) for name, one in zip(names, given, strict=True)]
     made = _dtype(where, [one.dtype for one in vectors], stops is None)
-    dtype = np.dtype(np.int64) if made.kind in "mM" else made
+    dtype = made
     if made.kind in "mM":
+        dtype = np.dtype(np.int64)
         vectors = [_in_units(f"{where}: {name}", one, made) for name, one in zip(names, vectors, strict=True)]
     count = max(len(vector) for vector in vectors)
     if 0 in map(len, vectors):

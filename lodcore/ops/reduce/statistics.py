@@ -188,9 +188,11 @@ def cov(x: Any, y: Any, axis: Any = None, weights: Any = None, ddof: Any = 0) ->
     (x, y, weights), _ = _reals("cov", x=x, y=y, weights=weights)
     axis, x, y, weights = _together("cov", axis, x, y, weights)
     product = mul(_centred("cov", x, axis, weights), _centred("cov", y, axis, weights))
-    mass = _mass(product, weights, axis)
-    left = mass if ddof == 0 else minus(mass, ddof)
-    return _ratio(_sum(product, weights, axis), left if ddof == 0 else where(greater_than(left, 0), left, float("nan")))
+    total, left = _sum(product, weights, axis), _mass(product, weights, axis)
+    if ddof == 0:
+        return _ratio(total, left)
+    left = minus(left, ddof)
+    return div(total, where(greater_than(left, 0), left, float("nan")))
 
 
 @named

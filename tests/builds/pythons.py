@@ -2,7 +2,7 @@
 
 `python -m tests.builds.pythons` tests all versions that the machine has; with `--ends`, only the oldest with its oldest
 NumPy and the newest with its newest NumPy. With `--sample`, the modules are compiled quickly, and every second one,
-which the commit chooses, runs a quarter of the tests; the others run a tenth.
+which the commit chooses, runs an eighth of the tests; the others run a twentieth.
 """
 
 import os
@@ -18,7 +18,7 @@ from tests.builds.elsewhere import number_of_commit
 
 #: The minor versions of Python 3 to try, if the machine has them, and the oldest NumPy of each; README says which were.
 OLDEST = {10: "2.0.0", 11: "2.0.0", 12: "2.0.0", 13: "2.1.0", 14: "2.3.2"}
-PARTS = (4, 10)  # of the tests, one of which a sample has, and a small one
+PARTS = (8, 20)  # of the tests, one of which a sample has, and a small one
 
 
 def interpreters() -> dict[int, str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError
 
-__all__ = ["NO_DTYPE", "as_dtype", "in_unit", "is_held", "room_for"]
+__all__ = ["NO_DTYPE", "as_dtype", "common_dtype", "in_unit", "is_held", "room_for"]
 
 #: The errors that NumPy raises for what is not a dtype; it parses text like "08" or "i4,(" as Python.
 NO_DTYPE = (TypeError, ValueError, SyntaxError, KeyError, IndexError, OverflowError, RecursionError, MemoryError)
@@ -39,6 +39,44 @@ def as_dtype(where: str, given: Any) -> np.dtype[Any]:
     except NO_DTYPE:
         raise DTypeError(f"{where}: is {str(given)[:60]!r}, which is not a NumPy dtype") from None
     return made
+
+
+def common_dtype(where: str, dtypes: dict[str, np.dtype[Any]]) -> np.dtype[Any]:
+    """Return the dtype to which NumPy promotes those of several arguments.
+
+    Parameters
+    ----------
+    where : str
+        The name of the function, for the message.
+    dtypes : dict of str to dtype
+        By the name of the argument; at least one.
+
+    Returns
+    -------
+    dtype
+
+    Raises
+    ------
+    DTypeError
+        If there is none, as for durations of months and of days; the message names two arguments.
+    """
+    try:
+        common: np.dtype[Any] = np.result_type(*dtypes.values())
+    except TypeError:
+        (first, one), *others = dtypes.items()
+        name, other = next((pair for pair in others if not _has_common(one, pair[1])), others[-1])
+        message = f"{where}: {name}: has dtype {other}; {first} has {one}, and they have no common one"
+        raise DTypeError(message) from None
+    return common
+
+
+def _has_common(one: np.dtype[Any], other: np.dtype[Any]) -> bool:
+    """Return whether NumPy promotes two dtypes to a third one."""
+    try:
+        np.promote_types(one, other)
+    except TypeError:
+        return False
+    return True
 
 
 def in_unit(where: str, times: Any, dtype: np.dtype[Any]) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from lodcore import ops
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol, open_operators
-from lodcore.base.dtypes import as_dtype
+from lodcore.base.dtypes import as_dtype, common_dtype
 from lodcore.base.keywords import first_argument, no_level
 from lodcore.base.naming import call_named, name_recorded, rename
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -314,7 +314,10 @@ def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = No
     if nested:
         joined = joined_sequences if at <= shaped.num_levels else joined_rows
         xs = joined("concatenate: arrays", xs, at)
-    wanted = np.result_type(*[x.dtype for x in xs]) if dtype is None else as_dtype("numpy.concatenate: dtype", dtype)
+    if dtype is None:
+        wanted = common_dtype("numpy.concatenate", {f"arrays[{j}]": x.dtype for j, x in enumerate(xs)})
+    else:
+        wanted = as_dtype("numpy.concatenate: dtype", dtype)
     for j, x in enumerate(xs):
         if x.dtype != wanted:
             if not np.can_cast(x.dtype, wanted, casting):  # type: ignore[arg-type]
@@ -324,19 +327,6 @@ def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = No
     if at == 0 and levels:
         return ops.concat_batches(xs)
     return ops.sequence_concat(xs, at - 1) if at and at <= levels else ops.concat_values(xs, at - levels)
-
-
-@stands_for(np.expand_dims)
-def expand_dims(a: Any, axis: Any) -> Any:
-    """Insert axes of length 1; among axes of levels, insert levels whose sequences have one element."""
-    x = tensor_of("expand_dims", a)
-    for at in axes_of("expand_dims", axis, x.ndim + (len(axis) if isinstance(axis, tuple) else 1)):
-        levels = getattr(x, "num_levels", 0)
-        if at <= levels:
-            x = ops.insert_level(x, max(at - 1, 0), at == 0)
-        else:
-            x = ops.index_values(x, [*[slice(None)] * (at - levels), None])
-    return x
 
 
 @stands_for(np.flip)

@@ -10,7 +10,7 @@ from lodcore import ops
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_size, check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, concatenate, expand_dims, refuse_symbols, stands_for
+from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, concatenate, refuse_symbols, stands_for
 from lodcore.operators.roles import as_batches
 from lodcore.ops.move.position import by_position
 from lodcore.ops.move.values import reshape_rows, transpose_rows
@@ -63,6 +63,19 @@ def nonzero(a: Any) -> Any:
 
 
 # -- joining, repeating, rolling ---------------------------------------------------------------------------------------
+
+
+@stands_for(np.expand_dims)
+def expand_dims(a: Any, axis: Any) -> Any:
+    """Insert axes of length 1; among axes of levels, insert levels whose sequences have one element."""
+    x = tensor_of("expand_dims", a)
+    for at in axes_of("expand_dims", axis, x.ndim + (len(axis) if isinstance(axis, tuple) else 1)):
+        levels = getattr(x, "num_levels", 0)
+        if at <= levels:
+            x = ops.insert_level(x, max(at - 1, 0), at == 0)
+        else:
+            x = ops.index_values(x, [*[slice(None)] * (at - levels), None])
+    return x
 
 
 @stands_for(np.stack)

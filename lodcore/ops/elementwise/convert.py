@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.base.caller import warn
 from lodcore.base.dispatch import Symbol
-from lodcore.base.dtypes import as_dtype, in_unit
+from lodcore.base.dtypes import as_dtype, common_dtype, in_unit
 from lodcore.base.recycling import computed
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.alignment import HINT, fitted
@@ -256,10 +256,7 @@ def _(xs: list[Any], axis: int) -> Spec:
     at = _joined_axis(axis, xs)
     sizes = [x.shape[at] for x in xs]
     size = None if None in sizes else sum(sizes)
-    try:
-        dtype = np.result_type(*[x.dtype for x in xs])
-    except TypeError as error:
-        raise DTypeError(f"concat_values: dtypes {', '.join([str(x.dtype) for x in xs])}: {error}") from None
+    dtype = common_dtype("concat_values", {f"xs[{j}]": x.dtype for j, x in enumerate(xs)})
     shape = next((x.shape for x in xs if x.num_levels), xs[0].shape)
     return Spec((*shape[:at], size, *shape[at + 1 :]), dtype)
 

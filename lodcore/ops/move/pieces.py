@@ -158,9 +158,14 @@ def _gaps(x: LoDTensor, least: Any, level: int) -> LoDTensor:
     return lod_tensor_body.new_tensor(found, x.lod)
 
 
-def _held(given: np.timedelta64, dtype: np.dtype[Any]) -> np.timedelta64:
+def _held(where: str, given: np.timedelta64, dtype: np.dtype[Any]) -> np.timedelta64:
     """Return a duration, or the longest one of a finer unit that cannot hold it: a comparison would overflow."""
-    if np.promote_types(given.dtype, dtype) != dtype or is_held(given, dtype):
+    try:
+        finer = np.promote_types(given.dtype, dtype) != dtype
+    except TypeError:  # months and days
+        message = f"{where}: has dtype {given.dtype}; the values differ by {dtype}, and they have no common one"
+        raise DTypeError(message) from None
+    if finer or is_held(given, dtype):
         return given
     longest: Any = np.array(2**63 - 1).view(dtype)[()]
     return longest  # type: ignore[no-any-return]
@@ -176,7 +181,7 @@ def distance_of(where: str, given: Any, dtype: np.dtype[Any]) -> Any:
             raise DTypeError(f"{where}: is {given!r}; a duration is needed, since the values have dtype {dtype}")
         if given < np.zeros((), given.dtype)[()]:
             raise ValueError(f"{where}: is {given!r}; 0 or more is needed")
-        return _held(given, np.dtype(f"m8{dtype.str[3:]}"))
+        return _held(where, given, np.dtype(f"m8{dtype.str[3:]}"))
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise DTypeError(f"{where}: is {given!r}, but the values have dtype {dtype}; numbers or dates are needed")
     if not is_real(given):

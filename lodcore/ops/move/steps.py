@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.dtypes import in_unit
+from lodcore.base.dtypes import common_dtype, in_unit
 from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import integer_of, level_of
 from lodcore.operators.operands import Array, rows_of
@@ -255,7 +255,7 @@ def _check_sizes(where: str, sizes: Array, steps: Array) -> None:
 def _of_one_kind(where: str, elements: list[Array]) -> list[Array]:
     """Convert elements to C-contiguous arrays with one dtype."""
     same_shapes(where, [element[:0] for element in elements], 0)
-    dtype = np.result_type(*{element.dtype for element in elements})
+    dtype = common_dtype(where, {f"elements[{t}]": element.dtype for t, element in enumerate(elements)})
     return [as_values(where, in_unit(f"{where}: elements", element, dtype)) for element in elements]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol
-from lodcore.base.dtypes import in_unit
+from lodcore.base.dtypes import common_dtype, in_unit
 from lodcore.base.naming import named, with_arguments
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import choice_of, dense_of
@@ -334,7 +334,7 @@ def _common_dtype(x: np.dtype[Any], y: np.dtype[Any]) -> np.dtype[Any]:
     numbers = "biuf"
     alike = x == y if x.names else x.kind == y.kind or (x.kind in numbers and y.kind in numbers)
     if alike:
-        common = np.promote_types(x, y)
+        common = common_dtype("match_keys", {"x_keys": x, "y_keys": y})
         if common.kind != "f" or "f" in (x.kind, y.kind):  # only float64 holds both uint64 and signed integers
             return common
     raise DTypeError(f"match_keys: y_keys: has dtype {y}; x_keys has {x}, and they have no exact common one")

@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.dtypes import in_unit
+from lodcore.base.dtypes import common_dtype, in_unit
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of
 from lodcore.operators.lod_rules import same_as
@@ -105,7 +105,7 @@ def _comparable(x: Array, v: Array) -> tuple[Array, Array]:
         ranks = np.unique(np.concatenate([x, v]), return_inverse=True)[1].reshape(-1).astype(np.int64)
         return ranks[: len(x)], ranks[len(x) :]
     if kind in "mM":
-        unit = np.result_type(x.dtype, v.dtype)  # NaT comes last: 0 - 1 wraps around
+        unit = common_dtype("sequence_searchsorted", {"x": x.dtype, "v": v.dtype})  # NaT comes last: 0 - 1 wraps around
         in_one = [in_unit(f"sequence_searchsorted: {name}", one, unit) for name, one in (("x", x), ("v", v))]
         shifted = [one.view(np.uint64) ^ np.uint64(2**63) for one in in_one]
         return shifted[0] - np.uint64(1), shifted[1] - np.uint64(1)
@@ -125,6 +125,8 @@ def _common(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
 def _(x: Spec, v: Spec, side: str) -> Spec:
     choice_of("sequence_searchsorted: side", side, ("left", "right"))
     _check_rows("sequence_searchsorted", True, x=x, v=v)
+    if x.dtype.kind in "mM":
+        common_dtype("sequence_searchsorted", {"x": x.dtype, "v": v.dtype})
     return Spec(v.shape, PLACE)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dtypes import common_dtype
 from lodcore.base.memory import check_size
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -255,6 +256,8 @@ def join_asof(
         order = _partners(x_keys, y_keys, len(x))
         y, *given = (gather_nested(one, order, []) for one in (y, *given))
     _check_pairs(x, y)
+    if x.dtype.kind in "mM":
+        common_dtype("join_asof", {"x": x.dtype, "y": y.dtype})
     first = _starts(y, x)
     found = {
         side: _taken(x, y, first, side, tolerance) for side in ("backward", "forward") if direction in (side, "nearest")
@@ -293,16 +296,29 @@ def _taken(x: Any, y: Any, first: Any, side: str, tolerance: Any) -> tuple[Any, 
     found = logical_and(greater_equal_than(at, 0), less_equal_than(low, high))  # not beside nan
     apart = _apart(low, high)
     if tolerance is not None:
-        most = distance_of("join_asof: tolerance", tolerance, apart.dtype)
+        most = _distance_of(tolerance, low, high, apart)
         found = logical_and(found, less_equal_than(apart, most))
     return where(found, place, -1), apart
 
 
 def _apart(low: Any, high: Any) -> Any:
-    """Subtract times; differences of integers are exact even if int64 cannot hold them."""
+    """Subtract times; differences of integers and dates are exact even if int64 cannot hold them."""
+    if low.dtype.kind in "mM":
+        unit = np.promote_types(low.dtype, high.dtype)
+        low, high = (cast(cast(one, unit), np.int64) for one in (low, high))
     if low.dtype.kind in "biu" and high.dtype.kind in "biu":
         low, high = cast(low, np.uint64), cast(high, np.uint64)
     return minus(high, low)
+
+
+def _distance_of(tolerance: Any, low: Any, high: Any, apart: Any) -> Any:
+    """Return the greatest distance at which a time is taken, as a number like the distances."""
+    if low.dtype.kind not in "mM":
+        return distance_of("join_asof: tolerance", tolerance, apart.dtype)
+    unit = np.promote_types(low.dtype, high.dtype)
+    duration = np.dtype(f"m8{unit.str[3:]}")
+    most = distance_of("join_asof: tolerance", tolerance, duration)
+    return int(most.astype(duration).astype(np.int64))
 
 
 def _default_of(j: int, column: Any, default: Any) -> Any:

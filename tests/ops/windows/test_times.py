@@ -144,6 +144,19 @@ def test_join_asof_of_nan_finds_nothing_and_of_extreme_integers_does_not_wrap():
     assert lodcore.lod_lengths(lodcore.windows_around(unsigned, 2, 2, times=unsigned), 1).tolist() == [2, 2, 1]
 
 
+def test_join_asof_of_dates_that_are_further_apart_than_int64_holds_takes_the_nearest():
+    known = LoDTensor.from_lengths(np.array(["1700-01-01", "2262-01-01"], "M8[ns]"), [2])
+    times = LoDTensor.from_lengths(np.array(["1990-01-01", "1800-01-01"], "M8[ns]"), [2])
+    assert lodcore.join_asof(times, known, direction="nearest")[0].tolist() == [[1, 0]]
+    assert lodcore.join_asof(times, known)[0].tolist() == [[0, 0]]
+    for days, wanted in ((105_000, [-1, 0]), (105_919, [-1, 0]), (105_920, [0, 0])):
+        wide = np.timedelta64(days, "D")
+        assert lodcore.join_asof(times, known, tolerance=wide)[0].tolist() == [wanted]
+    in_days = times.with_values(times.values.astype("M8[D]"))
+    assert lodcore.join_asof(in_days, known, direction="nearest")[0].tolist() == [[1, 0]]
+    assert_recorded(lambda x: lodcore.join_asof(x, known, direction="nearest")[0], in_days)
+
+
 @given(FLOATS, st.sampled_from(["forward", "backward"]), st.sampled_from([None, 1, 2]), SEEDS, st.data())
 def test_fill_carries_values_within_each_column(x, direction, limit, seed, data):
     level = data.draw(st.integers(0, x.num_levels - 1))
@@ -225,6 +238,11 @@ FALLING = lodcore.array([[2, 1]])
 NAN_FIRST = lodcore.array([[np.nan, 5.0]])
 
 
+def spans(unit):
+    """Return durations of a unit, for months and days have no common one."""
+    return LoDTensor.from_lengths(np.array([1, 2, 3], f"m8[{unit}]"), [1, 2])
+
+
 @for_each(
     ("call", "error", "text"),
     [
@@ -260,6 +278,36 @@ NAN_FIRST = lodcore.array([[np.nan, 5.0]])
             "join_asof: y_keys: repeat",
         ),
         (lambda: lodcore.join_asof(FLAT, DATES), DTypeError, "join_asof: "),
+        (
+            lambda: lodcore.join_asof(spans("M"), spans("D")),
+            DTypeError,
+            r"join_asof: y: has dtype timedelta64\[D\]; x has timedelta64\[M\], and they have no common one",
+        ),
+        (
+            lambda: lodcore.join_asof(DATES, DATES, tolerance=np.timedelta64(1, "M")),
+            DTypeError,
+            r"join_asof: tolerance: has dtype timedelta64\[M\]; the values differ by",
+        ),
+        (
+            lambda: lodcore.sequence_searchsorted(spans("M"), spans("D")),
+            DTypeError,
+            r"sequence_searchsorted: v: has dtype timedelta64\[D\]; x has timedelta64\[M\]",
+        ),
+        (
+            lambda: lodcore.vjp(lambda x: lodcore.sequence_searchsorted(x, spans("D")), spans("M")),
+            DTypeError,
+            r"sequence_searchsorted: v: has dtype timedelta64\[D\]; x has timedelta64\[M\]",
+        ),
+        (
+            lambda: lodcore.match_keys(spans("M").values, spans("D").values),
+            DTypeError,
+            r"match_keys: y_keys: has dtype timedelta64\[D\]; x_keys has timedelta64\[M\]",
+        ),
+        (
+            lambda: np.concatenate([spans("D"), spans("D"), spans("M")]),
+            DTypeError,
+            r"numpy.concatenate: arrays\[2\]: has dtype timedelta64\[M\]; arrays\[0\] has timedelta64\[D\]",
+        ),
         (
             lambda: lodcore.join_asof(FLAT, LoDTensor(np.ones((5, 2)), FLAT.lod)),
             ShapeError,

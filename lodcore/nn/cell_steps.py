@@ -190,11 +190,10 @@ class CellSteps:
         lod = xs[0].lod
         offsets = np.asarray(lod_body.offsets_view(lod, self.level))
         boots = [as_matrix(np.asarray(one), dtype) for one in states]
+        count = len(offsets) - 1
         for one in boots:
-            if len(one) != len(offsets) - 1:
-                raise LoDError(
-                    f"dynamic_rnn: initial_state: has {len(one)} entries; there are {len(offsets) - 1} sequences"
-                )
+            if len(one) != count:
+                raise LoDError(f"dynamic_rnn: initial_state: has {len(one)} entries; there are {count} sequences")
         given = inputs[self.n_inputs + self.n_states :]
         if self._prelude:
             frame = [None, *given, *self._layout.base[1 + len(self.outer) :]]
@@ -202,16 +201,18 @@ class CellSteps:
             values = {self._apart.get(v, v): x for v, x in self._layout.values(frame).items()}
         else:
             frame, values = None, dict(zip(self.outer, given, strict=True))
-        if self._slices:
-            engine.part("index_values", cut, self._slices, values)
         if isinstance(compiled, Compiled):
-            outer = {v: x if v in compiled.as_given else as_factor(x, dtype) for v, x in values.items()}
+            as_given = compiled.as_given
+            outer = {v: x if v in as_given else as_factor(x, dtype) for v, x in values.items()}
         else:
             outer = values
+        if self._slices:
+            engine.part("index_values", cut, self._slices, outer)
         wanted = compiled.all_wanted if keep else None
         rows = [as_matrix(x.values, dtype) for x in xs]
-        drawn = states_of(self.generators)
-        sources = dict(zip(self._recorded, self.generators, strict=True))
+        drawn, sources = [], {}  # type: list[Any], dict[Any, Any]
+        if self.generators:
+            drawn, sources = states_of(self.generators), dict(zip(self._recorded, self.generators, strict=True))
         outputs, lasts, kept, flags = compiled.forward(rows, boots, outer, offsets, self.is_reverse, wanted, sources)
         if flags and is_told(flags):
             for generator, state in zip(self.generators, drawn, strict=True):

@@ -265,7 +265,7 @@ class Compiled:
             given.arrays[v] = given.arrays[whole][:, column : column + v.width]
         own = {("output", j): made for j, made in enumerate(outputs)}
         packed = part("pack matrices", _packed, outer, one.matrices)
-        flags, ends = [0] * len(bundles), [{}] * len(bundles)  # type: list[int], list[Any]
+        flags, ends = [0] * len(bundles), [own] * len(bundles)
 
         def task(number: int) -> None:
             flags[number], ends[number] = self._run_forward(one, given, bundles[number], packed, own)
@@ -278,18 +278,20 @@ class Compiled:
 
     def _run_forward(
         self, one: ForwardPass, given: Kept, bundle: Bundle, packed: Packed, own: dict[Any, Array]
-    ) -> tuple[int, dict[int, tuple[Array, Array]]]:
-        """Run the forward pass on the sequences of one bundle; return the flags, and both arrays of its states."""
+    ) -> tuple[int, dict[Any, Array]]:
+        """Run the forward pass on the sequences of one bundle; return the flags, and its arrays by key."""
         for v, j, start, width, matrix in one.hoisted:
             rows = given.inputs[j][bundle.low : bundle.high, start : start + width]
             part("products for all rows", packed[matrix, False].times, rows, given.arrays[v][bundle.low : bundle.high])
-        pairs, dtype = {}, self.body.dtype
+        if one.states:  # whose arrays belong to this bundle
+            own = own.copy()
         for j in one.states:
             boot = given.boots[j]
-            pairs[j] = bundle.states(boot, boot.shape[1], dtype), np.empty((len(bundle.order), boot.shape[1]), dtype)
-        return part("steps", one.run, given, bundle, packed, own, pairs, False, {}), pairs
+            first = own["pair", j, 0] = bundle.states(boot, boot.shape[1], self.body.dtype)
+            own["pair", j, 1] = np.empty_like(first)
+        return part("steps", one.run, given, bundle, packed, own, False, {}), own
 
-    def _last_states(self, given: Kept, ends: list[dict[int, tuple[Array, Array]]]) -> list[Array]:
+    def _last_states(self, given: Kept, ends: list[dict[Any, Array]]) -> list[Array]:
         """Return the state after each sequence: that of its last row, or its first state if it has none."""
         backwards, offsets = given.bundles[0].backwards if given.bundles else False, given.offsets
         every = sum([len(bundle.order) for bundle in given.bundles]) == len(offsets) - 1  # no sequence is empty
@@ -311,9 +313,9 @@ class Compiled:
             if states is not None:
                 made[filled] = states[rows]
                 continue
-            for bundle, pairs in zip(given.bundles, ends, strict=True):
+            for bundle, own in zip(given.bundles, ends, strict=True):
                 odd = np.diff(given.offsets)[bundle.order] % 2 == 1
-                made[bundle.order] = np.where(odd[:, None], pairs[j][1], pairs[j][0])
+                made[bundle.order] = np.where(odd[:, None], own["pair", j, 1], own["pair", j, 0])
         return found
 
     @in_kept_memory
@@ -356,14 +358,14 @@ class Compiled:
         flags, totals = [0] * len(given.bundles), {}  # type: list[int], dict[Any, Any]
 
         def task(number: int) -> None:
-            bundle, pairs = given.bundles[number], {}
+            bundle, mine = given.bundles[number], own.copy()
             for j in one.way.states:  # sequences begin at even and at odd steps
-                width = given.boots[j].shape[1]
-                pairs[j] = bundle.states(d_lasts[j], width, dtype), bundle.states(d_lasts[j], width, dtype)
-            flags[number] = part("steps", one.run, given, bundle, packed, own, pairs, True, totals)
-            for j, (first, _) in pairs.items():
+                for side in range(2):
+                    mine["pair", j, side] = bundle.states(d_lasts[j], given.boots[j].shape[1], dtype)
+            flags[number] = part("steps", one.run, given, bundle, packed, mine, True, totals)
+            for j in one.way.states:
                 if wanted.states[j]:
-                    d_boots[j][bundle.order] = first
+                    d_boots[j][bundle.order] = mine["pair", j, 0]
             rows = slice(bundle.low, bundle.high)
             part("gradients of inputs", gradients_of_inputs, one.way, own, packed, d_inputs, rows)
 

@@ -19,7 +19,8 @@ from lodcore.ops.networks.gates import Bundle, Weight
 __all__ = ["BackwardPass", "ForwardPass", "Hoisted", "Kept", "Packed", "Pass", "Wanted"]
 
 Packed = dict[tuple[Any, bool], Weight]  # matrices, or transposed ones
-Pairs = dict[int, tuple[Array, Array]]  # both arrays of each state
+#: The kinds of arrays of a program; those of another kind are made by the caller.
+KINDS = ("number", "line", "input", "boot", "draw", "kept", "own", "row")
 
 
 class Wanted(NamedTuple):
@@ -97,22 +98,16 @@ class Pass:
         self.program, self.matrices = program, list(dict.fromkeys(matrices))
         self.work = sum([body.sizes[matrix] for matrix, _ in program.weights])
         self.body, self._dtype = body, body.dtype
-        self._arrays: list[Any] = [None] * len(program.arrays)
-        found: dict[str, list[tuple[int, Any, int]]] = {}
-        for at, key in enumerate(program.arrays):
-            if key[0] == "number":
-                self._arrays[at] = np.full((1, key[2]), key[1][0], self._dtype)
-            elif key[0] == "row":
-                found.setdefault("row", []).append((at, None, key[1].width))
-            elif key[0] in ("line", "pair"):
-                found.setdefault(key[0], []).append((at, key[1], key[2]))
-            elif key[0] in ("input", "boot", "kept", "draw"):
-                found.setdefault(key[0], []).append((at, key[1], 0))
-            else:
-                found.setdefault("own", []).append((at, key, 0))
-        self._lines, self._inputs, self._boots = found.get("line", []), found.get("input", []), found.get("boot", [])
-        self._rows, self._pairs = found.get("row", []), found.get("pair", [])
-        self._kept, self._own, self._draws = found.get("kept", []), found.get("own", []), found.get("draw", [])
+        keys: dict[str, list[Any]] = {kind: [] for kind in KINDS}
+        for key in program.arrays:
+            keys.get(key[0], keys["own"]).append(key)
+        places = {key: at for at, key in enumerate([key for kind in KINDS for key in keys[kind]])}
+        self._order = [places[key] for key in program.arrays]  # of the arrays that run lists kind by kind
+        self._numbers = [np.full((1, key[2]), key[1][0], self._dtype) for key in keys["number"]]
+        self._lines = [(key[1], key[2]) for key in keys["line"]]
+        self._inputs, self._draws, self._kept = ([key[1] for key in keys[kind]] for kind in ("input", "draw", "kept"))
+        self._boots = [(key[1], body.states[key[1]].width) for key in keys["boot"]]
+        self._own, self._widths = keys["own"], [key[1].width for key in keys["row"]]
 
     def run(
         self,
@@ -120,7 +115,6 @@ class Pass:
         bundle: Bundle,
         packed: Packed,
         own: dict[Any, Array],
-        pairs: Pairs,
         back: bool,
         totals: dict[Any, Any],
     ) -> int:
@@ -133,41 +127,35 @@ class Pass:
         packed : dict
             The matrices.
         own : dict
-            Arrays of this pass, with a row for each row of the batch, by key.
-        pairs : dict
-            Both arrays of each state.
+            Arrays of this pass, by key: with a row for each row of the batch, and both arrays of each state.
         back : bool
         totals : dict
             To which operators that are called add the gradients of outer objects.
         """
         program = self.program
-        if not self._arrays:  # no gradient passes through the steps
+        if not self._order:  # no gradient passes through the steps
             return 0
-        made = self._arrays.copy()
-        for at, variable, width in self._lines:
-            made[at] = given.outer[variable].reshape(1, width)
-        for at, j, _ in self._inputs:
-            made[at] = given.inputs[j]
-        for at, j, _ in self._boots:
-            boot = given.boots[j]
-            made[at] = bundle.states(boot, boot.shape[1], self._dtype)
-        for at, j, _ in self._draws:
-            made[at] = given.draws[j]
-        for at, v, _ in self._kept:
-            made[at] = given.arrays[v]
-        for at, key, _ in self._own:
-            made[at] = own[key]
-        for at, j, side in self._pairs:
-            made[at] = pairs[j][side]
-        for at, _, width in self._rows:
-            made[at] = np.empty((len(bundle.order), width), self._dtype)
+        count, dtype = len(bundle.order), self._dtype
+        arrays = [
+            *self._numbers,
+            *[given.outer[variable].reshape(1, width) for variable, width in self._lines],
+            *[given.inputs[j] for j in self._inputs],
+            *[bundle.states(given.boots[j], width, dtype) for j, width in self._boots],
+            *[given.draws[j] for j in self._draws],
+            *map(given.arrays.__getitem__, self._kept),
+            *map(own.__getitem__, self._own),
+            *[np.empty((count, width), dtype) for width in self._widths],
+        ]
+        made = [*map(arrays.__getitem__, self._order)]
         weights = [packed[one].packed for one in program.weights]
-        bind = bound(self.body.calls, given, totals)
-        functions = [bind(what, made[out], made[x]) for what, out, x in program.calls]
+        ufuncs = program.ufuncs
+        if program.calls:
+            bind = bound(self.body.calls, given, totals)
+            ufuncs = ufuncs + [bind(what, made[out], made[x]) for what, out, x in program.calls]
         flags: int = kernels.machine.run_steps(
             made,
             weights,
-            program.ufuncs + functions,
+            ufuncs,
             program.operands,
             program.instructions,
             *bundle.where,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore import kernels
+from lodcore.base.threads import get_num_threads
 from lodcore.graph.gradients.lowered_gradients import LoweredGradients
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.passes import Kept, Packed
@@ -78,10 +79,10 @@ class OuterGradients:
 
     def run(self, given: Kept, arrays: dict[Any, Array], neighbours: Neighbours) -> dict[Any, Array]:
         """Return the gradients: products and sums over all rows."""
-        rooms: dict[Any, Array] = {}
+        rooms: dict[Any, Array] = {}  # of slices, in the gradients of their arrays
         found: dict[Any, Array] = {}
         tasks: list[Callable[[], None]] = []
-        wholes, largest = [], 0
+        wholes, largest, split = [], 0, get_num_threads() > 1
         for one in self._slices:
             whole = (np.empty if one.covers else np.zeros)(given.outer[one.whole].shape, self._dtype)
             wholes.append(whole)
@@ -90,23 +91,34 @@ class OuterGradients:
         for matrix, pairs in self._products.items():
             found[matrix] = out = rooms[matrix] if matrix in rooms else np.empty_like(given.outer[matrix])
             some = self._products_of(given, pairs, arrays, neighbours)
-            depth, columns = out.shape
-            parts = split_rows(columns, given.n_rows * depth)
-            tasks += [partial(_add_products, some, out, at if len(parts) > 1 else None) for at in parts]
-            largest = max(largest, out.size)
-        totals = [np.empty(d.width, self._dtype) for d, _ in self._sums]
-        tasks += [partial(add_up, arrays["d", d], total) for (d, _), total in zip(self._sums, totals, strict=True)]
+            if split:
+                depth, columns = out.shape
+                largest = max(largest, out.size)
+                tasks += [partial(_add_products, some, out, at) for at in split_rows(columns, given.n_rows * depth)]
+            else:
+                _add_products(some, out)
+        totals = []
+        for d, _ in self._sums:
+            total = np.empty(d.width, self._dtype)
+            totals.append(total)
+            if split:
+                tasks.append(partial(add_up, arrays["d", d], total))
+            else:
+                add_up(arrays["d", d], total)
         side_by_side(tasks, given.n_rows * largest)
         for (_, lines), total in zip(self._sums, totals, strict=True):
             for variable, column, width in lines:
                 part = total if width == len(total) else total[column : column + width]
                 made = part.reshape(given.outer[variable].shape)
-                found[variable] = found[variable] + made if variable in found else made
+                if variable not in rooms:
+                    found[variable] = found[variable] + made if variable in found else made
+                elif variable in found:
+                    rooms[variable] += made
+                else:
+                    rooms[variable][...] = made
         for one, whole in zip(self._slices, wholes, strict=True):
             for standing in one.keys:
-                d_part = found.pop(standing, None)
-                if d_part is not None and d_part is not rooms[standing]:  # a line
-                    rooms[standing][...] = d_part
+                found.pop(standing, None)
             found[one.whole] = found[one.whole] + whole if one.whole in found else whole
         return found
 
@@ -144,7 +156,7 @@ def _sums_of(back: LoweredGradients) -> list[tuple[Value, list[tuple[Any, int, i
     return found
 
 
-def _add_products(products: list[tuple[Array, Any, Array, Any]], out: Array, at: slice | None) -> None:
+def _add_products(products: list[tuple[Array, Any, Array, Any]], out: Array, at: slice | None = None) -> None:
     """Sum the outer products of pairs of rows, in some columns or all."""
     for j, (left, left_rows, right, right_rows) in enumerate(products):
         if at is None:

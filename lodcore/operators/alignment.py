@@ -217,7 +217,7 @@ def aligned(operands: Sequence[Any], where: str = "operands") -> list[Any]:
             rows = x.values
             if lod is None:
                 lod, ndim = x.lod, rows.ndim
-            elif x.lod is not lod or rows.ndim != ndim:
+            elif rows.ndim != ndim or (x.lod is not lod and x.lod != lod):
                 break
             values.append(rows)
         elif kind is np.ndarray:
@@ -407,7 +407,7 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
             rows = x.values
             if lod is None:
                 lod, ndim = x.lod, rows.ndim
-            elif x.lod is not lod or rows.ndim != ndim:
+            elif rows.ndim != ndim or (x.lod is not lod and x.lod != lod):
                 uneven = True
             values.append(rows)
         elif kind is np.ndarray and not x.dtype.hasobject:

@@ -78,7 +78,7 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     for name, vector in zip(names, vectors, strict=True):
         if len(vector) not in (1, count):
             raise ShapeError(f"{where}: {name}: has {len(vector)} entries; there are {count} ranges")
-    first, last, step = (np.broadcast_to(_exact(where, vector, dtype), count) for vector in vectors)
+    first, last, step = (_of_each(_exact(where, vector, dtype), count) for vector in vectors)
     sizes = _sizes(where, first, last, step)
     offsets = buffers.new_offsets(count + 1)
     if kernels.lod.offsets_from_lengths(sizes, offsets) >= 0:
@@ -86,7 +86,7 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     total = offsets.item(count)
     check_size(where, total, 1, dtype.itemsize)
     values = buffers.new_rows(where, np.empty(0, dtype), total)
-    kernels.ranges.fill_ranges(np.ascontiguousarray(first), np.ascontiguousarray(step), offsets, values)
+    kernels.ranges.fill_ranges(first, step, offsets, values)
     return lod_tensor_body.new_tensor(values.view(made), lod_body.make_lod([offsets], total))
 
 
@@ -140,7 +140,12 @@ def _exact(where: str, vector: Array, dtype: np.dtype[Any]) -> Array:
     """Convert numbers to the dtype of the ranges."""
     if dtype.kind == "i" and vector.dtype.kind == "u" and vector.size and vector.max() > 2**63 - 1:
         raise ValueError(f"{where}: has the number {vector.max()}; int64 cannot hold it")
-    return vector.astype(dtype)
+    return np.ascontiguousarray(vector, dtype)
+
+
+def _of_each(vector: Array, count: int) -> Array:
+    """Return a number for each range."""
+    return vector if len(vector) == count else np.full(count, vector[:count], vector.dtype)
 
 
 def _extremes(*vectors: Array) -> list[tuple[Array, int]]:

@@ -81,7 +81,7 @@ def sequence_matmul(x: Any, y: Any, transpose_y: bool = False, level: int = -1) 
     offsets = y.lod.row_offsets(k)
     if transpose_y:
         rows = x.lod.row_offsets(k)
-        lod = scores_lod(WHERE, x.lod, np.diff(rows), np.diff(offsets), dtype.itemsize)
+        lod = scores_lod(WHERE, x.lod, _lengths(rows), _lengths(offsets), dtype.itemsize)
         values = np.empty(lod.num_rows, dtype)
         by_transposed(x.values, rows, y.values, offsets, values)
     else:
@@ -155,7 +155,7 @@ def scores_lod(where: str, lod: LoD, rows: Array, lengths: Array, size: int) -> 
 def _check_weights(lod: LoD, rows: Array, offsets: Array) -> None:
     """Raise if a row of weights does not have one entry per row of its sequence of y."""
     last = lod.num_levels - 1
-    lengths, needed = lod.lengths(last), np.repeat(np.diff(offsets), np.diff(rows))
+    lengths, needed = lod.lengths(last), np.repeat(_lengths(offsets), _lengths(rows))
     wrong = lengths != needed
     if wrong.any():
         s = int(np.argmax(wrong))
@@ -168,10 +168,15 @@ def _check_weights(lod: LoD, rows: Array, offsets: Array) -> None:
 # -- products ----------------------------------------------------------------------------------------------------------
 
 
+def _lengths(offsets: Array) -> Array:
+    """Return the distances of offsets, in a third of the time that `numpy.diff` takes for a few."""
+    return offsets[1:] - offsets[:-1]
+
+
 def _cells(rows: Array, offsets: Array) -> Array:
     """Compute the offsets of the products of each sequence: its numbers of rows on both sides, multiplied."""
     starts: Array = buffers.new_offsets(len(rows))
-    unharmed(kernels.lod.offsets_from_lengths(np.diff(rows) * np.diff(offsets), starts))
+    unharmed(kernels.lod.offsets_from_lengths(_lengths(rows) * _lengths(offsets), starts))
     return starts
 
 
@@ -230,7 +235,7 @@ def _multiply(
         Returns their shapes for a number of sequences and their numbers of rows on both sides.
     product : callable
     """
-    left, right = np.diff(rows), np.diff(offsets)
+    left, right = _lengths(rows), _lengths(offsets)
     order = np.lexsort((right, left))
     apart = (left[order[1:]] != left[order[:-1]]) | (right[order[1:]] != right[order[:-1]])
     saved = len(apart) - np.count_nonzero(apart)  # calls, if sequences of equal shapes are regrouped
@@ -244,7 +249,7 @@ def _multiply(
         apart = (left[1:] != left[:-1]) | (right[1:] != right[:-1])
     firsts = np.concatenate([[0], np.flatnonzero(apart) + 1]) if len(order) else np.empty(0, np.int64)
     bounds = np.append(firsts, len(order))
-    forms = map(shapes, np.diff(bounds).tolist(), left[firsts].tolist(), right[firsts].tolist())
+    forms = map(shapes, _lengths(bounds).tolist(), left[firsts].tolist(), right[firsts].tolist())
     (a, b, out), places = [values for values, _ in given], [starts[bounds].tolist() for _, starts in given]
     with named_caller():
         for (one, other, made), *parts in zip(forms, *map(itertools.pairwise, places), strict=True):
@@ -269,7 +274,7 @@ def _put_in_order(values: Array, starts: Array, order: Array, out: Array) -> Non
 def _ends(starts: Array, order: Array) -> Array:
     """Compute the offsets of sequences in another order."""
     moved: Array = buffers.new_offsets(len(starts))
-    unharmed(kernels.lod.offsets_from_lengths(np.diff(starts)[order], moved))
+    unharmed(kernels.lod.offsets_from_lengths(_lengths(starts)[order], moved))
     return moved
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -76,11 +77,14 @@ def isrealobj(x: Any) -> bool:
 
 def _valuewise(function: Any, count: int = 1) -> None:
     """Register a function that computes number by number on its first operands, and is not recorded."""
+    names = list(inspect.signature(function).parameters)[:count]
 
     @stands_for(function)
     def computed(*operands: Any, **kwargs: Any) -> Any:
         """Compute number by number, as NumPy does, without being recorded."""
         refuse_symbols(function.__name__, [*operands, *kwargs.values()])
+        if len(operands) < count:
+            operands += tuple([kwargs.pop(name) for name in names[len(operands) :] if name in kwargs])
         rest = operands[count:]
         others = {**{f"argument {j}": x for j, x in enumerate(rest, count)}, **kwargs}
         odd = next((name for name, x in others.items() if isinstance(x, LoDTensor)), None)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.errors import LoDError, ShapeError
+from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.lod_rules import LoDRule
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
@@ -54,6 +54,8 @@ class _Outer:
 
 def _with_levels(where: str, result: Any, source: Any, count: int) -> Any:
     if type(result) is not np.ndarray or not count:
+        if result is None:
+            raise DTypeError(f"{where}: the result is None; an array, or a tensor, is needed")
         return result
     if source is None:
         raise LoDError(f"{where}: the result has no levels; its LoD rule says {count}, so return a LoDTensor")

@@ -164,7 +164,15 @@ FUNCTIONS += [
     "np.copy(x)",
 ]
 FUNCTIONS += [f"np.concatenate([x, y], axis={axis})" for axis in (0, 1, 2, -1, 9, None, (0, 1))]
-FUNCTIONS += ["np.where(m, x, y)", "np.where(x, y, 0)", "np.isclose(x, y)", "np.isclose(x, y, x)", "np.allclose(x, x)"]
+FUNCTIONS += [
+    "np.where(m, x, y)",
+    "np.where(x, y, 0)",
+    "np.isclose(x, y)",
+    "np.isclose(a=x, b=y)",
+    "np.isclose(x, b=y, rtol=1)",
+    "np.isclose(x, y, x)",
+    "np.allclose(x, x)",
+]
 FUNCTIONS += ["np.array_equal(x, x)", "np.array_equal(x, y)", "np.nan_to_num(x)", "np.isin(x, [1, 2])", "np.isin(x, y)"]
 FUNCTIONS += [f"np.flip(x, {axis})" for axis in (None, 0, 1, -1, (0, 1))]
 FUNCTIONS += [f"np.expand_dims(x, {axis})" for axis in (0, 1, 2, -1, (0, 1), (1, -1))]

@@ -10,7 +10,7 @@ import pytest
 
 import lodcore
 from lodcore.operators.registry import OPS
-from lodcore.ops import Dense, Nested, Spec, check_operator, elementwise_operator, operator, same_as
+from lodcore.ops import Dense, Nested, Spec, check_operator, elementwise_operator, no_lod, operator, same_as
 from lodcore.testing.samples import Sample
 from lodcore.testing.ways import ABSENT, AT_ONCE, IN_PROGRAMS, as_a_method, into_out, of_lists, under_vjp
 from tests.helpers.pages import code_of
@@ -435,6 +435,21 @@ def test_declarations_that_are_wrong():
                 lodcore.ShapeError, match=rf"f: the result has shape \({count},.*; there are 3 rows, and"
             ):
                 call()
+
+
+@pytest.mark.parametrize("rule", [same_as("x"), no_lod])
+def test_an_operator_that_returns_nothing_is_told_by_name(rule):
+    @operator(x=Nested, lod_rule=rule)
+    def f(x):
+        """Forget to return."""
+
+    @operator(x=Nested, lod_rule=rule, results=2)
+    def g(x):
+        return x.values, None
+
+    for call in (lambda: f(lodcore.array([[1.0], []])), lambda: g([[1.0], []])):
+        with pytest.raises(lodcore.DTypeError, match=r"^[fg]: the result is None; an array, or a tensor, is needed$"):
+            call()
 
 
 def test_every_result_that_is_rows_has_the_structure():

@@ -119,6 +119,8 @@ class _Schedule:
         for sink in sinks:
             self._visit(sink.value)
             self.sinks.setdefault(sink.value, []).append(sink.place)
+        if max(self.turn.values(), default=0) > 1:
+            self._wait()
         self._arrays: dict[Hashable, int] = {}
         self._keys: list[Hashable] = []
         self._operands: dict[Place, int] = {}
@@ -170,6 +172,61 @@ class _Schedule:
             self.readers.setdefault(x, []).append(v)
         self.turn[v] = max([self.turn[x] for x in given], default=0) + (v.code in OF_ALL_ROWS)
         self.order.append(v)
+
+    # -- which pass ----------------------------------------------------------------------------------------------------
+
+    def _wait(self) -> None:
+        """Compute values in later passes, where that leaves fewer that need an array from one pass to the next."""
+        self.turn = self._waiting(None)
+        for v in self.order:
+            if self._is_plain(v) and not self._is_row(v):
+                later = self._waiting(v)
+                if self._rows_of(later) < self._rows_of(self.turn):
+                    self.turn = later
+
+    def _waiting(self, kept: Value | None) -> dict[Value, int]:
+        """Return the passes of all values, each as late as its readers let it be if what it reads is there, too.
+
+        `kept` is a value that is taken to be there.
+        """
+        before, self.turn = self.turn, self.turn.copy()
+        for v in reversed(self.order):
+            if self._is_plain(v) and v is not kept:
+                last = self._last_turn(v)
+                some = self._together(v, last, kept) if last > self.turn[v] else None
+                self.turn.update(dict.fromkeys(some or (), last))
+        found, self.turn = self.turn, before
+        return found
+
+    def _is_plain(self, v: Value) -> bool:
+        """Return whether an instruction of a pass makes a value that only other instructions read."""
+        return v.code not in OF_ALL_ROWS and v.code not in ("slice", "join", "move") and v not in self.sinks
+
+    def _last_turn(self, v: Value) -> int:
+        """Return the last pass in which a value can be computed, for all that read it."""
+        return min([self.turn[reader] - (reader.code in OF_ALL_ROWS) for reader in self.readers[v]])
+
+    def _together(self, v: Value, turn: int, kept: Value | None) -> list[Value] | None:
+        """Return the values that move to a pass with one; None if it reads others that would have to be stored."""
+        found = [v]
+        for x in v.inputs:
+            whole = root_of(x)
+            if whole is kept or whole in self.places or whole in self.sinks or self._is_row(whole):
+                continue
+            if not self._is_plain(x) or any(self.turn[one] < turn for one in self.readers[x] if one is not v):
+                return None
+            more = self._together(x, turn, kept)
+            if more is None:
+                return None
+            found += more
+        return found
+
+    def _rows_of(self, turns: dict[Value, int]) -> int:
+        """Count the values that need an array for themselves."""
+        before, self.turn = self.turn, turns
+        count = sum([self._is_row(v) for v in self.order if self._is_plain(v)])
+        self.turn = before
+        return count
 
     def _is_row(self, v: Value) -> bool:
         """Return whether a product, or a later pass, reads a value."""

@@ -12,7 +12,7 @@ from lodcore.base.journal cimport ArrayBody
 from lodcore.base.handing_over cimport handed_out, handed_over
 
 from lodcore.base.keywords import refuse_unknown
-from lodcore.errors import DTypeError, GraphError, ShapeError
+from lodcore.errors import GraphError, ShapeError
 
 cdef object BLOCK = ContextVar("lodcore.block", default=None)
 cdef object NESTED = None  # the type of tensors with a LoD
@@ -393,15 +393,13 @@ cdef class OpBody:
                 if name in kwargs:
                     kwargs[name] = self.taken(j, kwargs[name])
         result = self.function(*args, **kwargs) if kwargs else self.function(*args)
-        if result is None and not (<object> self).changes:
-            raise DTypeError(f"{self.__name__}: the result is None; an array, or a tensor, is needed")
         if self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple):
             for given in args:
                 if type(given) is self.nested:
                     return self.finished(result, given, args, kwargs)
             if kwargs:
                 return self.finish(result, args, kwargs)
-        return result
+        return self.finish(result, args, kwargs) if result is None else result
 
     @property
     def converts(self):

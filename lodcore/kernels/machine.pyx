@@ -220,9 +220,8 @@ def run_steps(
 
     Parameters
     ----------
-    arrays : list of float32 or float64 ndarray, shape (rows, width), or int
-        C-contiguous, all with one dtype, at least one array. Those to which instructions write do not overlap others.
-        A number is the width of one that only the program sees, with a row for each sequence.
+    arrays : list of float32 or float64 ndarray, shape (rows, width)
+        C-contiguous, all with one dtype, at least one. Those to which instructions write do not overlap others.
     weights : list of ndarray, 1-D
         Matrices for products, as `matrix.pack_columns` packs them, with the dtype of the arrays.
     ufuncs : list of numpy.ufunc or callable
@@ -264,9 +263,8 @@ def run_steps(
     cdef int flags = 0, number
     if not arrays or operands.shape[1] != 4 or instructions.shape[1] != 8 or not fits(steps, starts, stride, n_rows):
         raise ValueError("the arrays do not belong together")
-    number = number_of(arrays)
-    single = number == cnp.NPY_FLOAT32
-    arrays = [with_rows(one, starts.shape[0], number) for one in arrays]
+    single = cnp.PyArray_TYPE(arrays[0]) == cnp.NPY_FLOAT32
+    number = cnp.NPY_FLOAT32 if single else cnp.NPY_FLOAT64
     for one in arrays + weights:
         agree(cnp.PyArray_TYPE(<cnp.ndarray?> one) == number)
         agree(cnp.PyArray_ISCARRAY_RO(one))
@@ -306,24 +304,6 @@ def run_steps(
         free(scratch)
         free(counted)
     return numbered(flags)
-
-
-cdef int number_of(list arrays) except -1:
-    """Return the number of the dtype of arrays."""
-    for one in arrays:
-        if isinstance(one, cnp.ndarray):
-            return cnp.NPY_FLOAT32 if cnp.PyArray_TYPE(one) == cnp.NPY_FLOAT32 else cnp.NPY_FLOAT64
-    raise ValueError("the arrays do not belong together")
-
-
-cdef object with_rows(object given, Py_ssize_t rows, int number):
-    """Return an array, or for a width a new one that has not been written."""
-    cdef cnp.npy_intp shape[2]
-    if type(given) is not int:
-        return given
-    shape[0], shape[1] = rows, given
-    agree(shape[1] >= 0)
-    return cnp.PyArray_EMPTY(2, shape, number, 0)
 
 
 cdef int resolve(

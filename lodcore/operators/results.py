@@ -31,6 +31,8 @@ def finished(where: str, rule: LoDRule, result: Any, named: dict[str, Any]) -> A
     -------
     tensor, or tuple of them
     """
+    if result is None or (type(result) is tuple and any([one is None for one in result])):
+        raise DTypeError(f"{where}: the result is None; an array, or a tensor, is needed")
     source = rule.source(named)
     if not rule.same_object:
         count = rule.num_levels(where, named)
@@ -54,8 +56,6 @@ class _Outer:
 
 def _with_levels(where: str, result: Any, source: Any, count: int) -> Any:
     if type(result) is not np.ndarray or not count:
-        if result is None:
-            raise DTypeError(f"{where}: the result is None; an array, or a tensor, is needed")
         return result
     if source is None:
         raise LoDError(f"{where}: the result has no levels; its LoD rule says {count}, so return a LoDTensor")

@@ -144,7 +144,7 @@ class Pass:
             *[given.draws[j] for j in self._draws],
             *map(given.arrays.__getitem__, self._kept),
             *map(own.__getitem__, self._own),
-            *(self._widths if not program.calls else [np.empty((count, width), dtype) for width in self._widths]),
+            *[np.empty((count, width), dtype) for width in self._widths],
         ]
         made = [*map(arrays.__getitem__, self._order)]
         weights = [packed[one].packed for one in program.weights]

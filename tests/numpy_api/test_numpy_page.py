@@ -626,7 +626,7 @@ REFUSED = [
     ("X.sum(axis=1.0)", DTypeError, "axis: is 1.0"),
     ("X.sum(axis=True)", DTypeError, "axis: is True"),
     ("X.sum(axis=(0, 0))", ShapeError, "different axes"),
-    ("X.max(axis=1)", ValueError, "max: sequence 1 of level 0 is empty; give empty=, or an initial value"),
+    ("X.max(axis=1)", ValueError, "max: sequence 1 of level 0 is empty; give empty= to x.max, or an initial value"),
     ("X.argmax(axis=1)", ValueError, "argmax: sequence 1 of level 0 is empty; give empty="),
     ("X.argmin(axis=1)", ValueError, "argmin: sequence 1 of level 0 is empty"),
     ("X.max(where=X > 0)", ValueError, "where: needs an initial"),

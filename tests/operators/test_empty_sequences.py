@@ -153,7 +153,11 @@ def test_values_for_empty_that_the_dtype_cannot_hold_are_refused():
         (lambda: x.min(axis=1, empty="a"), DTypeError, "min: empty: has dtype <U1; float64 cannot hold it"),
         (lambda: x.max(axis=1, empty=0, initial=1), ValueError, "max: empty, initial: are 0, 1.*one of them"),
         (lambda: x.max(axis=1, where=x > 1, empty=0), ValueError, "max: where: needs an initial value"),
-        (lambda: x.max(axis=1), ValueError, "max: sequence 1 of level 0 is empty; give empty=, or an initial value"),
+        (
+            lambda: x.max(axis=1),
+            ValueError,
+            "max: sequence 1 of level 0 is empty; give empty= to x.max, or an initial value",
+        ),
         (lambda: x.argmin(axis=1), ValueError, "argmin: sequence 1 of level 0 is empty; give empty="),
         (lambda: x[:0].argmax(), ValueError, "argmax: x: has no values to reduce, .*; give empty="),
     ):

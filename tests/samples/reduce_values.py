@@ -98,7 +98,11 @@ SAMPLES = {
             ("ops.reduce_values(wide, 'argmax', (0, 1))", ShapeError, "one axis"),
             ("ops.reduce_values(array([['a']]), 'sum')", DTypeError, "x: has dtype <U1"),
             ("ops.reduce_values(flat[:0], 'max', None, False, None, 0.5)", DTypeError, "max: empty: is 0.5; int64"),
-            ("ops.reduce_values(flat[:0], 'max')", ValueError, "max: x: has no values .*; give empty=, or an initial"),
+            (
+                "ops.reduce_values(flat[:0], 'max')",
+                ValueError,
+                "max: x: has no values .*; give empty= to x.max, or an initial",
+            ),
             ("ops.reduce_values(flat[:0], 'argmin')", ValueError, "argmin: x: has no values .*; give empty="),
             ("ops.reduce_values(wide, 'sum', (0, 2, 7))", ShapeError, "axes: 2 is one; the values have 2 axes"),
             ("ops.reduce_values(wide, 'sum', (0, -2))", ShapeError, r"axes: are \(0, -2\); different axes"),

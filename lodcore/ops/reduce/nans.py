@@ -124,7 +124,7 @@ def nansum(
     initial: Any = None,
     where: Any = True,
 ) -> Any:
-    """Sum the values that are not nan. The parameters are those of `sum`.
+    """Sum the values that are not nan. The parameters are those of `sum`, without `level`.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def nanprod(
     initial: Any = None,
     where: Any = True,
 ) -> Any:
-    """Multiply the values that are not nan. The parameters are those of `sum`.
+    """Multiply the values that are not nan. The parameters are those of `sum`, without `level`.
 
     Examples
     --------
@@ -163,7 +163,9 @@ def nanprod(
 def nanmean(
     x: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
-    """Compute the mean of the values that are not nan, or nan if all are. The parameters are those of `mean`.
+    """Compute the mean of the values that are not nan, or nan if all are.
+
+    The parameters are those of `mean`, without `empty` and `level`.
 
     Examples
     --------
@@ -197,7 +199,7 @@ def nanvar(
     *,
     where: Any = True,
 ) -> Any:
-    """Compute the variance of the values that are not nan. The parameters are those of `var`.
+    """Compute the variance of the values that are not nan. The parameters are those of `var`, without `level`.
 
     Examples
     --------
@@ -291,7 +293,9 @@ def _root(squared: Any) -> Any:
 def nanmax(
     x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
-    """Return the maximum of the values that are not nan, or nan if all are. Parameters and errors are those of `max`.
+    """Return the maximum of the values that are not nan, or nan if all are.
+
+    Parameters and errors are those of `max`, without `empty` and `level`.
 
     Examples
     --------
@@ -306,7 +310,7 @@ def nanmax(
 def nanmin(
     x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
-    """Return the minimum of the values that are not nan, or nan if all are. Parameters and errors are those of `max`.
+    """Return the minimum of the values that are not nan, or nan if all are. Parameters and errors are those of `nanmax`.
 
     Examples
     --------
@@ -349,12 +353,16 @@ def _holds(found: Any, last: float) -> bool:
 
 @named
 def nanargmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
-    """Return the position of the maximum of the values that are not nan. The parameters are those of `argmax`.
+    """Return the position of the maximum of the values that are not nan.
+
+    The parameters are those of `argmax`, without `empty` and `level`.
 
     Raises
     ------
     ValueError
-        If all values are nan; the message names the first such sequence.
+        If there are no values, or all are nan; the message names the first such sequence.
+    ShapeError, DTypeError
+        If the axis does not exist, or is not an integer.
 
     Examples
     --------

@@ -154,7 +154,8 @@ def sequence_quantile(
         One row per sequence, with one entry per probability if q is a sequence; nan for an empty sequence. Floats keep
         their dtype; other dtypes become float64, except that integers and bool keep theirs under the methods that
         select one of the numbers: "lower", "higher", "nearest", "inverted_cdf", "closest_observation". Dates and
-        durations stay such, in whole units; NaT stands for nan.
+        durations stay such, and NaT stands for nan: between two of them, a quantile is rounded down to a whole unit,
+        in the middle toward zero; `numpy.quantile` rounds some of them otherwise.
 
     Raises
     ------
@@ -162,7 +163,7 @@ def sequence_quantile(
         If a probability is out of 0 .. 1, the method is unknown, or integers have no quantile because a sequence is
         empty.
     LevelError, DTypeError
-        If the level does not exist, or x does not hold real numbers.
+        If the level does not exist, or x holds other values.
 
     Examples
     --------
@@ -299,7 +300,8 @@ def sequence_median(x: Any, level: int = -1, skip_nan: bool = False) -> Any:
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        One row per sequence; nan for an empty one.
+        One row per sequence; nan for an empty one. The median of an even number of dates or durations is rounded toward
+        zero, for dates toward 1970: that of 2024-01-01 and 2024-01-04 is 2024-01-02 (01-03 in `numpy.quantile`).
 
     Examples
     --------
@@ -318,13 +320,16 @@ def quantile(
 
     Parameters
     ----------
-    x : LoDTensor or array_like
+    x : LoDTensor
+        Has a level; values as in `sequence_quantile`.
     q : float or sequence of float
+        Probabilities, 0 .. 1.
     axis : int or tuple of int, optional
         As in `sum`; by default all values. Axes must be those of levels, and besides them all axes of a row or none.
     method : str
         As in `sequence_quantile`.
     keepdims : bool
+        Keep the reduced axes with length 1, as in `sum`; needs an axis.
     skip_nan : bool
         Whether to ignore nan.
 
@@ -332,6 +337,16 @@ def quantile(
     -------
     LoDTensor, ndarray or number
         If q is a sequence, its axis is the first one, as in NumPy, or the first axis of a row if levels are left.
+
+    Raises
+    ------
+    ValueError
+        If a probability is out of 0 .. 1, the method is unknown, or integers have no quantile because there are none.
+    ShapeError, DTypeError
+        If the axis does not exist, or x or q hold other values.
+    TypeError
+        If x has no levels, only some axes of a row are given, axes are kept where none is given, or several quantiles
+        where a ragged axis follows.
 
     Examples
     --------
@@ -407,7 +422,7 @@ def _kept(found: Any, count: int, several: int) -> Any:
 
 @named
 def nanquantile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
-    """Compute quantiles of the values that are not nan. The parameters are those of `quantile`.
+    """Compute quantiles of the values that are not nan. Parameters and errors are those of `quantile`.
 
     Examples
     --------
@@ -420,8 +435,12 @@ def nanquantile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdi
 
 @named
 def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Compute the median of the values that are not nan. The parameters are those of `quantile`.
+    """Compute the median of the values that are not nan.
 
+    Parameters
+    ----------
+    x, axis, keepdims
+        As in `quantile`.
     Examples
     --------
     >>> import lodcore

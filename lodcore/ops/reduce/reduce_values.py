@@ -88,7 +88,7 @@ def reduce_values(
     if empty is not None:
         empty = kept_empty(name, empty, values.dtype)
     if nothing and empty is None and initial is None and _raises(name, values.shape, chosen):
-        needed = "give empty=" if name in INDEX else "give empty=, or an initial value"
+        needed = f"give empty= to x.{name}{'' if name in INDEX else ', or an initial value'}"
         raise ValueError(f"{name}: x: has no values to reduce, its shape is {values.shape}; {needed}")
     try:
         if nothing and empty is not None:
@@ -131,7 +131,7 @@ def _raises(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
 
 def _without(name: str, dtype: np.dtype[Any], error: TypeError) -> DTypeError:
     """Return the error for values that NumPy cannot reduce."""
-    return DTypeError(f"reduce_values: x: has dtype {dtype}, which has no {name}: {error}")
+    return DTypeError(f"{name}: x: has dtype {dtype}, which has no {name}: {error}")
 
 
 def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:

@@ -132,19 +132,18 @@ def sequence_chunk(
     size, step = _sizes(size, stride, last, align)
     offsets, sequences, starts, stops = chunk_ranges(lod.lengths(k), size, step, last, align)
     firsts = lod.offsets(k)[sequences]
-    begins = firsts + starts
+    begins, ends, total = firsts + starts, firsts + stops, lod.offsets(k)[-1:]
     upper = [*(lod.offsets(j) for j in range(k)), offsets]
-    if step == size and last == "short":
-        total = lod.offsets(k)[-1:]
+    cuts = np.concatenate([begins, total])
+    if np.array_equal(cuts[1:], ends) and not cuts[0]:  # each chunk begins where the one before it ends
         finer = [lod.offsets(j) for j in range(k + 1, lod.num_levels)]
-        levels = [*upper, np.concatenate([begins, total]), *finer]
+        levels = [*upper, cuts, *finer]
         chunked: LoDTensor = lod_tensor_body.new_tensor(x.values, lod_body.make_lod(levels, lod.num_rows))
         if saved is not None:
             saved["places"] = np.array([[0, lod.num_rows]])
         return chunked
     ranges = buffers.new_int64(len(begins), 2)
-    ranges[:, 0] = begins
-    np.add(firsts, stops, out=ranges[:, 1])
+    ranges[:, 0], ranges[:, 1] = begins, ends
     cut = buffers.new_offsets(len(begins) + 1)
     unharmed(kernels.gather.count_ranges(ranges, cut))
     if saved is not None:

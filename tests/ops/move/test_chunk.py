@@ -64,3 +64,24 @@ def test_sequence_chunk_of_every_length_size_and_stride(last):
             nested = [[[[row] for row in chunk] for chunk in part] for part in wanted]
             assert lodcore.sequence_chunk(deep, size, stride, last, level=0).tolist() == nested
         assert lodcore.sequence_chunk(x, size, last=last).equals(lodcore.sequence_chunk(x, size, size, last))
+
+
+@pytest.mark.parametrize("last", ["short", "full", "drop"])
+@pytest.mark.parametrize("align", ["start", "middle", "end"])
+def test_chunks_that_neither_overlap_nor_leave_anything_out_share_the_values(last, align):
+    x = LoDTensor.from_lengths(np.arange(10.0), [4, 0, 6])
+    for chunked in (
+        lodcore.sequence_chunk(x, 2, last=last, align=align),
+        lodcore.sequence_chunk(x, 6, 2, last, -1, align),
+    ):
+        whole = (
+            chunked.num_rows == 10
+            and [row for one in chunked.tolist() for part in one for row in part] == x.values.tolist()
+        )
+        assert np.shares_memory(chunked.values, x.values) == whole
+    assert np.shares_memory(lodcore.sequence_chunk(x, 2, last=last, align=align).values, x.values)
+    assert_recorded(lambda x: lodcore.sequence_chunk(x, 2, last=last, align=align), x)
+    odd = LoDTensor.from_lengths(np.arange(7.0), [3, 4])
+    assert np.shares_memory(lodcore.sequence_chunk(odd, 2, last=last, align=align).values, odd.values) == (
+        last == "short"
+    )

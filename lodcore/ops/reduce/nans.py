@@ -310,7 +310,9 @@ def nanmax(
 def nanmin(
     x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
-    """Return the minimum of the values that are not nan, or nan if all are. Parameters and errors are those of `nanmax`.
+    """Return the minimum of the values that are not nan, or nan if all are.
+
+    Parameters and errors are those of `min`, without `empty` and `level`.
 
     Examples
     --------

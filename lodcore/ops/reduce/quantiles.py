@@ -441,6 +441,7 @@ def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     ----------
     x, axis, keepdims
         As in `quantile`.
+
     Examples
     --------
     >>> import lodcore

@@ -146,7 +146,7 @@ def test_extremes_of_times_ignore_nat(name, axis, unit):
 def test_advice_about_empty_sequences_names_what_takes_empty():
     x = lodcore.array([[1.0], []])
     for function, name in ((ops.max, "max"), (ops.nanmax, "nanmax"), (np.max, "max"), (np.nanmax, "nanmax")):
-        with pytest.raises(ValueError, match=f"^{name}: sequence 1 .* give empty= to x.max, or an initial value$"):
+        with pytest.raises(ValueError, match=rf"^{name}: sequence 1 .* give empty= to x\.max, or an initial value$"):
             function(x, axis=1)
-    with pytest.raises(ValueError, match="^nanmin: x: has no values .* give empty= to x.min, or an initial value$"):
+    with pytest.raises(ValueError, match=r"^nanmin: x: has no values .* give empty= to x\.min, or an initial value$"):
         ops.nanmin(x[1:])

@@ -41,6 +41,9 @@ SAMPLES = {
             ("ops.numpy_call([flat], 'tile', {'reps': (2,)})", LoDError, "numpy.tile: operand 0: has 1 level"),
             ("ops.numpy_call([np.ones((2, 3))], 'linalg.inv', {})", ShapeError, "linalg.inv: a: .* square ones"),
             ("ops.numpy_call([None], 'linalg.inv', {})", DTypeError, "operand 0: is None"),
+            ("ops.numpy_call([np.ones(2)], 'tile', {'rep': 2})", DTypeError, "^numpy.tile: got an unexpected keyword"),
+            ("ops.numpy_call([np.ones(2)] * 2, 'tile', {'reps': (2,)})", DTypeError, "numpy.tile: got multiple values"),
+            ("ops.numpy_call([np.ones(2)], 'repeat', {'repeats': 2, 'axis': 5})", ShapeError, "^numpy.repeat: "),
         ],
         exact=False,
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
 from lodcore.base.caller import named_caller
 from lodcore.base.naming import NAME
-from lodcore.errors import GraphError
+from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.operators.arguments import choice_of, dense_of, list_of
 from lodcore.operators.lod_rules import no_lod
 from lodcore.operators.operands import Array
@@ -28,6 +29,10 @@ NUMPY_RULES: dict[str, NumpyRule] = {
     **numpy_fft.RULES,
     **numpy_orders.RULES,
 }
+
+
+#: What Python says first about arguments that a function does not take: its name, which is private here.
+CALLED = re.compile(r"^[\w.<>]+\(\) ")
 
 
 class NumpyOp(Op):
@@ -83,19 +88,24 @@ def numpy_call(operands: Any, name: str, options: dict[str, Any]) -> Any:
         rule.spec(*map(spec_of, xs), **options)  # which checks the call as it would be checked if recorded
         with named_caller():
             return rule.compute(*xs, **options)
-    except (TypeError, ValueError) as error:
-        _name_function(name, error)
-        raise
+    except (TypeError, ValueError, IndexError) as error:
+        raise _named(name, error) from None
 
 
 def _rule(name: Any) -> NumpyRule:
     return NUMPY_RULES[choice_of("numpy_call: name", name, tuple(NUMPY_RULES))]
 
 
-def _name_function(name: str, error: Exception) -> None:
-    """Let the message of an error of NumPy itself, which names no function, begin with that of the function."""
-    if len(error.args) == 1 and not NAME.match(str(error)):
-        error.args = (f"numpy.{name}: {error}",)
+def _named(name: str, error: Exception) -> Exception:
+    """Return one of the package's errors for one of Python; let one of NumPy, which names no function, name it."""
+    text = CALLED.sub("", str(error))  # without the name of a private function
+    if isinstance(error, TypeError) and not isinstance(error, DTypeError):
+        return DTypeError(f"numpy.{name}: {NAME.sub('', text)}")
+    if isinstance(error, IndexError) and not isinstance(error, ValueError):
+        return ShapeError(f"numpy.{name}: {NAME.sub('', text)}")
+    if len(error.args) == 1 and not NAME.match(text):
+        error.args = (f"numpy.{name}: {text}",)
+    return error
 
 
 def _place(name: str, j: int) -> str:
@@ -111,9 +121,8 @@ def _(operands: list[Any], name: str, options: dict[str, Any]) -> Any:
             raise GraphError(f"{_place(name, j)}: is not known to be a tensor while it is recorded")
     try:
         return rule.spec(*[x if type(x) is Spec else spec_of(x) for x in given], **options)
-    except (TypeError, ValueError) as error:
-        _name_function(name, error)
-        raise
+    except (TypeError, ValueError, IndexError) as error:
+        raise _named(name, error) from None
 
 
 @numpy_call.define_steps

@@ -119,9 +119,10 @@ def dynamic_rnn(
         If several inputs have different sequences (the message names the first that differs), or the level does not
         exist.
     ValueError
-        If there is no initial state, or the next state is a different tree.
+        If there is no initial state, or the next state is a tree of another form.
     DTypeError, ShapeError
-        If x is not a tensor with sequences, or the next state has another dtype or width than the state.
+        If x is not a tensor with sequences, or the next state has another dtype or width than the state, or anything
+        but a tensor in the place of one.
 
     Notes
     -----

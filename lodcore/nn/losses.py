@@ -53,12 +53,13 @@ def mean_squared_error(x: Any, targets: Any) -> Any:
 
 @named
 def binary_cross_entropy(logits: Any, labels: Any) -> Any:
-    """Compute the cross-entropy of yes and no: log(1 + exp(logit)) - label * logit, which no logit makes infinite.
+    """Compute the cross-entropy of yes and no: log(1 + exp(logit)) - label * logit, finite for each finite logit.
 
     Parameters
     ----------
     logits : LoDTensor or array_like
-        Floating-point numbers; their sigmoid is the probability of the label 1.
+        Floating-point numbers; their sigmoid is the probability of the label 1. The loss of infinity is nan (with a
+        warning of NumPy), and that of -infinity infinity, or nan for the label 0.
     labels : LoDTensor or array_like
         bool, or numbers 0 .. 1, that broadcast with the logits.
 

@@ -129,8 +129,8 @@ class LoD(lod_body.LoDBody):
         ids : array_like of integers, shape (num_rows,)
             Must not decrease, in 0 .. num_sequences - 1. Numbers that do not occur are empty sequences.
         num_sequences : int, optional
-            By default one more than the last id. It is required if more than a million sequences would have fewer than
-            one row per hundred sequences.
+            By default one more than the last id. It is required if more than 2**20 sequences would have fewer than one
+            row per hundred sequences.
 
         Returns
         -------

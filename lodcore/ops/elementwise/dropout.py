@@ -21,7 +21,7 @@ WHERE = "dropout"
 
 @operator(x=Dense)
 def dropout(x: Any, rate: float, rng: np.random.Generator | None, *, saved: Saved = None) -> Any:
-    """Set each number to zero with probability `rate`, and divide the others by 1 - rate.
+    """Set each number to zero with probability `rate`, and multiply the others by 1 / (1 - rate).
 
     Parameters
     ----------
@@ -36,8 +36,9 @@ def dropout(x: Any, rate: float, rng: np.random.Generator | None, *, saved: Save
     Returns
     -------
     LoDTensor or ndarray
-        x / (1 - rate) where the random number is at least `rate`, 0 elsewhere; it has the LoD and dtype of x. All zeros
-        for a rate of 1; x itself for a rate of 0, and without a generator.
+        x * (1 / (1 - rate)), with the factor rounded to the dtype of x, where the random number is at least `rate`, 0
+        elsewhere; it has the LoD and dtype of x. All zeros for a rate of 1; x itself for a rate of 0, and without a
+        generator.
 
     Raises
     ------

@@ -41,7 +41,8 @@ def matmul(x: Any, y: Any) -> Any:
     ----------
     x : LoDTensor or array_like, shape (..., n, k), or (k,)
     y : array_like, shape (..., k, m), or (k,)
-        If x has a LoD, one matrix for all rows: it has at most one axis more than a row, of length 1.
+        If x has a LoD, the same for all rows: (k, m) or (k,) for rows of shape (k,); for rows with more axes also what
+        broadcasts with a row, and one more axis in front, of length 1.
 
     Returns
     -------
@@ -53,7 +54,9 @@ def matmul(x: Any, y: Any) -> Any:
     LoDError
         If y has a LoD.
     ShapeError
-        If the inner sizes differ.
+        If the inner sizes differ, shapes do not broadcast, or y would not be the same for all rows of a LoDTensor.
+    DTypeError
+        If x or y do not hold numbers.
 
     Examples
     --------

@@ -145,8 +145,10 @@ def sequence_erase(x: Any, tokens: Any) -> Any:
 
     Raises
     ------
-    DTypeError, ShapeError, LevelError
-        If x or tokens do not hold integers, or several per row, or x has no level.
+    DTypeError, ShapeError
+        If x or tokens do not hold integers, or several per row, or x is an array, which has no level.
+    LoDError
+        If x is a flat list, or a LoDTensor without levels.
 
     Examples
     --------

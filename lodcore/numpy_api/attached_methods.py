@@ -23,7 +23,7 @@ from lodcore.numpy_api.indexing import getitem, refuse_setitem, setitem
 from lodcore.numpy_api.number_by_number import astype, clip, copy
 from lodcore.numpy_api.number_by_number import round as rounded
 from lodcore.numpy_api.protocols import array_function, array_ufunc, cumsum, lists_converted
-from lodcore.numpy_api.shapes import nonzero, ptp, repeat, reshape, squeeze, swapaxes, transpose
+from lodcore.numpy_api.shapes import matrix_transpose, nonzero, ptp, repeat, reshape, squeeze, swapaxes, transpose
 from lodcore.numpy_api.sorting import argsort, cumprod
 from lodcore.ops.move.lod_data import structure_of
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -188,7 +188,30 @@ class MethodBodies:
     def astype(
         self: Any, dtype: Any, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> Any:
-        """Convert to another dtype; the result is a copy, except with copy=False where the dtype is the same."""
+        """Convert to another dtype.
+
+        Parameters
+        ----------
+        dtype : dtype_like
+        order, subok
+            Ignored, but taken as by the method of arrays.
+        casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
+            Which conversions are allowed.
+        copy : bool
+            Whether to copy values that have the dtype; otherwise the result is then the tensor itself.
+
+        Returns
+        -------
+        LoDTensor
+            Has the same LoD.
+
+        Raises
+        ------
+        DTypeError
+            If the dtype does not exist, or `casting` does not allow it.
+        ValueError
+            If text is not a number.
+        """
         return astype(self, dtype, order=order, casting=casting, subok=subok, copy=copy)
 
     def copy(self) -> Any:
@@ -196,7 +219,18 @@ class MethodBodies:
         return copy(self)
 
     def per_sequence(self: Any, v: Any, level: int = -1) -> Any:
-        """Repeat the entry of `v` for each sequence for its rows; see `lodcore.ops.per_sequence`."""
+        """Repeat an entry per sequence for its rows; see `lodcore.ops.per_sequence`.
+
+        Parameters
+        ----------
+        v : LoDTensor or array_like
+            One entry per sequence of the level.
+        level : int
+
+        Returns
+        -------
+        LoDTensor
+        """
         return ops.per_sequence(self, v, level)
 
     with_values = ops.with_values
@@ -210,11 +244,52 @@ class MethodBodies:
     swapaxes = swapaxes
 
     def reshape(self, *shape: Any) -> Any:
-        """Reshape rows; the axes of levels are kept."""
+        """Reshape rows; the axes of levels are kept.
+
+        Parameters
+        ----------
+        *shape : int or None, or one tuple of them
+            First None, or -1, for axis 0 and for each level: `x.reshape(None, None, 2, 3)` for one level. Then the
+            shape of a row, in which one size may be -1. A single -1 lists all values.
+
+        Returns
+        -------
+        LoDTensor, or ndarray for a single -1
+
+        Raises
+        ------
+        ShapeError
+            If the axes of levels do not stay, or a row has another number of values.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import lodcore
+        >>> x = lodcore.LoDTensor.from_lengths(np.arange(18).reshape(3, 6), [1, 2])
+        >>> x.reshape(None, None, 2, -1).shape
+        (2, None, 2, 3)
+        """
         return reshape(self, shape[0] if len(shape) == 1 else shape)
 
     def transpose(self, *axes: Any) -> Any:
-        """Permute axes; by default, reverse all of them."""
+        """Permute axes: of rows, and of levels if their sequences have equal lengths and are not empty.
+
+        Parameters
+        ----------
+        *axes : int, or one tuple of int
+            All axes in their new order; by default, they are reversed.
+
+        Returns
+        -------
+        LoDTensor
+
+        Raises
+        ------
+        LoDError
+            If sequences of a level that is moved have different lengths, or are empty.
+        ShapeError, DTypeError
+            If an axis does not exist, or is missing.
+        """
         return transpose(self, None if not axes else axes[0] if isinstance(axes[0], (list, tuple)) else axes)
 
     @property
@@ -260,7 +335,13 @@ def _dense_or(dense: Callable[..., Any], nested: Callable[..., Any]) -> Callable
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return (nested if self.num_levels else dense)(self, *args, **kwargs)
 
+    method.__doc__ = f"{_line(nested)}\n\nOf a dense array: {_line(dense)}"
     return method
+
+
+def _line(function: Callable[..., Any]) -> str:
+    """Return the first line of a docstring."""
+    return (function.__doc__ or "").partition("\n")[0]
 
 
 def _of_dense(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
@@ -271,12 +352,18 @@ def _of_dense(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
             raise AttributeError(f"Variable {self.name}: has levels; {name} is a method of dense arrays")
         return call_named(f"numpy.{name}", dense, self, *args, **kwargs)
 
+    method.__doc__ = f"{_line(dense)}\n\nOnly dense arrays have it, not sequences."
     return method
 
 
 def _reshape(self: Any, *shape: Any, order: str = "C") -> Any:
     """Give the values another shape; None keeps the length of the first axis, also where it is not known."""
     return dense_shapes.reshape(self, shape[0] if len(shape) == 1 else shape, order)
+
+
+def _compress(self: Any, condition: Any, axis: Any = None) -> Any:
+    """Keep the entries along an axis for which a condition holds; by default, values."""
+    return dense_joins.compress(condition, self, axis)
 
 
 def _transpose(self: Any, *axes: Any) -> Any:
@@ -308,8 +395,10 @@ SYMBOLS: dict[str, Any] = {
     "flatten": _flatten,
     "reshape": _dense_or(_reshape, MethodBodies.reshape),
     "transpose": _dense_or(_transpose, MethodBodies.transpose),
-    "T": property(_dense_or(_transpose, MethodBodies.transpose)),
-    "mT": property(_dense_or(dense_shapes.matrix_transpose, lambda x: swapaxes(x, -1, -2))),
+    "T": property(_dense_or(_transpose, MethodBodies.transpose), doc="The tensor with reversed axes."),
+    "mT": property(
+        _dense_or(dense_shapes.matrix_transpose, matrix_transpose), doc="The tensor with the last two axes swapped."
+    ),
     "swapaxes": _dense_or(dense_shapes.swapaxes, swapaxes),
     "squeeze": _dense_or(dense_shapes.squeeze, squeeze),
     "repeat": _dense_or(dense_shapes.repeat, repeat),
@@ -317,8 +406,8 @@ SYMBOLS: dict[str, Any] = {
     "diagonal": _of_dense("diagonal", dense_shapes.diagonal),
     "trace": _of_dense("trace", dense_shapes.trace),
     "take": _of_dense("take", dense_joins.take),
-    "compress": _of_dense("compress", lambda x, condition, axis=None: dense_joins.compress(condition, x, axis)),
-    "size": property(_of_dense("size", dense_facts.size)),
+    "compress": _of_dense("compress", _compress),
+    "size": property(_of_dense("size", dense_facts.size), doc="The number of values of a dense array."),
     "dot": _of_dense("dot", dense_products.dot),
     "argsort": _dense_or(dense_orders.argsort, argsort),
     "cumsum": _dense_or(dense_orders.cumsum, cumsum),

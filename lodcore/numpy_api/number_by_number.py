@@ -65,7 +65,30 @@ def full_like(
 
 @stands_for(np.clip)
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Any:
-    """Clip values to two bounds, one of which may be missing."""
+    """Clip values to two bounds.
+
+    Parameters
+    ----------
+    a_min, a_max : LoDTensor, array_like or number, optional
+        The bounds, which align with the values; None for no bound. Where the lower one is above the upper one, the
+        result is the upper one.
+    out : None
+        Not supported.
+    min, max : optional
+        Other names of the bounds.
+
+    Returns
+    -------
+    LoDTensor
+        A copy; its dtype is the one to which NumPy promotes values and bounds.
+
+    Raises
+    ------
+    ValueError
+        If a bound is given by both of its names.
+    ShapeError, LoDError, DTypeError
+        If a bound does not align, or is not comparable with the values.
+    """
     if out is not None:
         raise TypeError("numpy.clip: out: is not supported; the result is a new tensor")
     for name, one, other in (("min", a_min, min), ("max", a_max, max)):
@@ -89,7 +112,24 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min:
 
 @stands_for(np.round, np.around)
 def round(a: Any, decimals: int = 0, out: None = None) -> Any:
-    """Round to a number of decimals, halves to even."""
+    """Round to a number of decimals, halves to even.
+
+    Parameters
+    ----------
+    decimals : int
+        Below 0, positions before the point.
+    out : None
+        Not supported.
+
+    Returns
+    -------
+    LoDTensor
+
+    Raises
+    ------
+    DTypeError
+        If the values are not numbers, or decimals is not an integer.
+    """
     if out is not None:
         raise TypeError("numpy.round: out: is not supported; the result is a new tensor")
     places = as_integer(decimals, bools=True)

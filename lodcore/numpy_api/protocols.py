@@ -354,7 +354,30 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
 
 @stands_for(np.cumsum)
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None, *, level: None = None) -> Any:
-    """Compute cumulative sums of the rows of each sequence, or of elements at the same position of sequences."""
+    """Compute cumulative sums of the rows of each sequence, or of elements at the same position of sequences.
+
+    Parameters
+    ----------
+    axis : int
+        Needed for sequences. That of the last level adds up the rows of each sequence; a coarser one the elements at
+        the same position of sequences, one after another; one of a row its entries (not recorded).
+    dtype : dtype_like, optional
+        The dtype of the computation and of the result.
+    out, level : None
+        Not supported; level k is axis k + 1.
+
+    Returns
+    -------
+    LoDTensor
+        Has the LoD of the tensor.
+
+    Raises
+    ------
+    TypeError
+        If axis is None, or out or level are given.
+    ShapeError, DTypeError
+        If the axis does not exist, or the values are not numbers.
+    """
     if level is not None:
         raise no_level("cumsum")
     x = tensor_of("cumsum", a)

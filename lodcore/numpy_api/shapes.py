@@ -56,7 +56,13 @@ def argwhere(a: Any) -> Any:
 
 @stands_for(np.nonzero)
 def nonzero(a: Any) -> Any:
-    """Return the positions of nonzero values: one vector per axis of the ragged shape."""
+    """Return the positions of nonzero values.
+
+    Returns
+    -------
+    tuple of ndarray
+        One vector of int64 per axis of the ragged shape.
+    """
     x = tensor_of("nonzero", a)
     places = ops.argwhere(x)
     return tuple(ops.index_values(places, [ALL, j]) for j in range(x.ndim))
@@ -115,7 +121,25 @@ def repeat_whole(x: Any, at: int, times: int) -> Any:
 
 @stands_for(np.repeat)
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    """Repeat each element along an axis; by default, repeat each value and return an array."""
+    """Repeat each element along an axis.
+
+    Parameters
+    ----------
+    repeats : int, or array_like or LoDTensor of int
+        How often: one number for all elements, or one for each of them.
+    axis : int, optional
+        Axis 0 repeats sequences, the axis of a level the elements of each of its sequences, one of a row its entries.
+        By default each value is repeated.
+
+    Returns
+    -------
+    LoDTensor, or ndarray without an axis
+
+    Raises
+    ------
+    ShapeError, DTypeError, ValueError
+        If the axis does not exist, or the numbers are not integers of 0 or more, one or as many as there are elements.
+    """
     x = tensor_of("repeat", a)
     if axis is None:
         return ops.rows(ops.sequence_repeat(_one_batch(_flat(x)), repeats))
@@ -158,7 +182,23 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
 @stands_for(np.squeeze)
 def squeeze(a: Any, axis: Any = None) -> Any:
-    """Remove axes of length 1, by default all of rows; that of a level if all of its sequences have one element."""
+    """Remove axes of length 1.
+
+    Parameters
+    ----------
+    axis : int or tuple of int, optional
+        By default all axes of a row that have length 1. The axis of a level is removed, with this level, if all of its
+        sequences have one element; axis 0 if there is one sequence (not recorded).
+
+    Returns
+    -------
+    LoDTensor, or ndarray if no level is left
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If the axis does not exist, or has another length.
+    """
     x = tensor_of("squeeze", a)
     levels = _levels(x)
     if axis is None:
@@ -185,7 +225,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 
 @stands_for(np.transpose)
 def transpose(a: Any, axes: Any = None) -> Any:
-    """Permute axes of rows, and axes of levels if the lengths allow it."""
+    """Permute axes of rows, and axes of levels if their sequences have equal lengths and are not empty."""
     x = tensor_of("transpose", a)
     given = range(x.ndim)[::-1] if axes is None else axes if isinstance(axes, (list, tuple)) else (axes,)
     order = [axis_of("transpose", one, x.ndim) for one in given]
@@ -233,7 +273,23 @@ def _swapped(x: Any, at: int) -> Any:
 
 @stands_for(np.swapaxes)
 def swapaxes(a: Any, axis1: Any, axis2: Any) -> Any:
-    """Swap two axes, as `transpose` does."""
+    """Swap two axes: of rows, or of levels if their sequences have equal lengths and are not empty.
+
+    Parameters
+    ----------
+    axis1, axis2 : int
+
+    Returns
+    -------
+    LoDTensor
+
+    Raises
+    ------
+    LoDError
+        If sequences of a level that is moved have different lengths, or are empty.
+    ShapeError, DTypeError
+        If an axis does not exist.
+    """
     x = tensor_of("swapaxes", a)
     order = list(range(x.ndim))
     one, other = axis_of("swapaxes", axis1, x.ndim), axis_of("swapaxes", axis2, x.ndim)
@@ -323,7 +379,24 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
 
 @stands_for(np.ptp)
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
-    """Return the maximum minus the minimum."""
+    """Return the maximum minus the minimum.
+
+    Parameters
+    ----------
+    axis, keepdims
+        As in `max`.
+    out : None
+        Not supported.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+
+    Raises
+    ------
+    ValueError, ShapeError, DTypeError
+        If there are no values, the axis does not exist, or the values have no differences.
+    """
     x = tensor_of("ptp", a)
     return ops.minus(ops.max(x, axis, out, keepdims), ops.min(x, axis, out, keepdims))
 

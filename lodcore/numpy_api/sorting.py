@@ -53,7 +53,30 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
 
 @stands_for(np.argsort)
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """Return the indices that sort along an axis, as `sort` does; the order is always stable."""
+    """Return the indices that sort along an axis; the order is always stable.
+
+    Parameters
+    ----------
+    axis : int
+        That of the last level (of rows of one number the last axis, -1): places of rows in each sequence, column by
+        column. A coarser one: numbers of the sequences that have elements at the same position. One of a row: places in
+        the row; not recorded.
+    kind, stable
+        Ignored: every order is stable.
+    order : None
+        Not supported.
+
+    Returns
+    -------
+    LoDTensor of int64
+
+    Raises
+    ------
+    TypeError
+        If axis is None, or order is given.
+    ShapeError, DTypeError
+        If the axis does not exist.
+    """
     x = tensor_of("argsort", a)
     if order is not None or axis is None:
         raise TypeError("numpy.argsort: an axis is needed for sequences, and no order of fields")
@@ -202,25 +225,49 @@ def unique(
 
 @stands_for(np.cumprod)
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-    """Compute the cumulative products of the rows of each sequence."""
+    """Compute cumulative products of the rows of each sequence, or of elements at the same position of sequences.
+
+    Parameters
+    ----------
+    axis : int
+        Needed for sequences; as in `cumsum`.
+    dtype : dtype_like, optional
+        The dtype of the computation and of the result.
+    out : None
+        Not supported.
+
+    Returns
+    -------
+    LoDTensor
+        Has the LoD of the tensor.
+
+    Raises
+    ------
+    TypeError
+        If axis is None, or out is given.
+    ShapeError, DTypeError
+        If the axis does not exist, or the values are not numbers.
+    """
     if axis is None:
-        raise TypeError("numpy.cumprod: axis: is None; only that of the last level or of rows is supported")
+        raise TypeError("numpy.cumprod: axis: is None; an axis is needed, np.cumprod(x.values) multiplies all rows")
     return accumulate(np.multiply, a, axis, dtype, out)
 
 
 @stands_for(np.nancumsum)
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-    """Compute the cumulative sums of the rows of each sequence; nan counts as 0."""
+    """Compute cumulative sums as `cumsum` does; nan counts as 0."""
     if axis is None:
-        raise TypeError("numpy.nancumsum: axis: is None; only that of the last level or of rows is supported")
+        raise TypeError("numpy.nancumsum: axis: is None; an axis is needed, np.nancumsum(x.values) adds up all rows")
     return accumulate(np.add, nans.fill_nan(a, 0), axis, dtype, out)
 
 
 @stands_for(np.nancumprod)
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-    """Compute the cumulative products of the rows of each sequence; nan counts as 1."""
+    """Compute cumulative products as `cumprod` does; nan counts as 1."""
     if axis is None:
-        raise TypeError("numpy.nancumprod: axis: is None; only that of the last level or of rows is supported")
+        raise TypeError(
+            "numpy.nancumprod: axis: is None; an axis is needed, np.nancumprod(x.values) multiplies all rows"
+        )
     return accumulate(np.multiply, nans.fill_nan(a, 1), axis, dtype, out)
 
 

@@ -276,7 +276,7 @@ class TensorMethods:
 
     @method
     def cumprod(self, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: None = None) -> Any:
-        """Compute cumulative products along an axis, as `numpy.cumprod` does."""
+        """Compute cumulative products along an axis, which sequences need: `numpy.cumprod`."""
 
     @method
     def clip(self, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Any:
@@ -284,7 +284,7 @@ class TensorMethods:
 
     @method
     def cumsum(self, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: None = None) -> Any:
-        """Compute cumulative sums along an axis, as `numpy.cumsum` does."""
+        """Compute cumulative sums along an axis, which sequences need: `numpy.cumsum`."""
 
     @method
     def round(self, decimals: int = 0, out: None = None) -> Any:
@@ -322,7 +322,7 @@ class TensorMethods:
 
     @method
     def reshape(self, *shape: Any) -> Any:
-        """Reshape rows; the axes of levels are kept."""
+        """Reshape rows; None, or -1, stands for axis 0 and for each level, which are kept."""
 
     @method
     def transpose(self, *axes: Any) -> Any:

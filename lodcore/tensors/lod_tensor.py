@@ -250,6 +250,8 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         ------
         ShapeError, DTypeError, LoDError
             If a length, or the shape of the mask, does not fit; the message names it.
+        ValueError
+            If not exactly one of lengths and mask is given, or side is unknown.
 
         Examples
         --------
@@ -292,7 +294,8 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         Parameters
         ----------
         other : object
-            Nested lists are accepted, too; they have no dtype, so that `x.equals(x.tolist())` is true.
+            Nested lists are accepted, too; they have no dtype, so that `x.equals(x.tolist())` is true, but not where
+            values are NaT, or dates that Python does not have, as those in nanoseconds.
 
         Returns
         -------
@@ -320,11 +323,14 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
     # -- conversions ---------------------------------------------------------------------------------------------------
 
     def tolist(self) -> list[Any]:
-        """Return nested lists of Python numbers: the inverse of `lodcore.array`.
+        """Return nested lists of Python objects.
 
         Returns
         -------
         list
+            `lodcore.array` makes the same sequences of it if each row is a number, text or a date; a dtype that NumPy
+            does not choose by itself is to be given again. Rows with axes are lists, records tuples, NaT is None, and
+            dates that Python does not have, as those in nanoseconds, are integers.
         """
         return nest(lod_tensor_body.private_values(self).tolist(), self.lod)
 

@@ -46,6 +46,7 @@ def assert_isolated(
         The allowed difference of rows, relative to the greatest finite number of the result. A leak is much greater;
         sums in another order differ by less.
     seed : int
+        Of the generator that `change` is given.
 
     Raises
     ------
@@ -53,7 +54,8 @@ def assert_isolated(
         If a document depends on another one; the message names both, and the size of the difference. Also if the result
         of f does not depend on its input at all, so that nothing can be shown.
     LoDError, ShapeError, DTypeError
-        If there are no documents, or f returns another number of rows.
+        If packed has fewer than two levels, f returns another number of rows, or none of real numbers, `change` returns
+        another shape or dtype, or the values of packed cannot be changed without it.
 
     Examples
     --------

@@ -161,6 +161,21 @@ def logical_or(x: Any, y: Any) -> Any:
 def logical_not(x: Any) -> Any:
     """Return elementwise whether the operand is false.
 
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+        bool, or numbers, of which 0 is false.
+
+    Returns
+    -------
+    LoDTensor or ndarray of bool
+        Has the LoD of x.
+
+    Raises
+    ------
+    DTypeError
+        If x holds other values.
+
     Examples
     --------
     >>> import lodcore

@@ -40,6 +40,13 @@ def cast(x: Any, dtype: Any) -> Any:
     -------
     LoDTensor or ndarray
 
+    Raises
+    ------
+    DTypeError
+        If the dtype does not exist, or values cannot be converted to it.
+    ValueError
+        If text is not a number.
+
     Examples
     --------
     >>> import lodcore
@@ -57,8 +64,10 @@ def cast(x: Any, dtype: Any) -> Any:
         return computed(lambda values: values.astype(made), (values,))
     except RuntimeError as error:  # for dates as text that is too short
         raise DTypeError(f"cast: dtype: is {made}: {error}") from None
-    except ValueError as error:  # for text that is not a number
+    except (ValueError, OverflowError) as error:  # for text that is not a number, or too great a one
         raise ValueError(f"cast: x: {error}") from None
+    except TypeError as error:  # for records
+        raise DTypeError(f"cast: x: {error}") from None
 
 
 @cast.define_steps
@@ -101,6 +110,13 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     Returns
     -------
     LoDTensor or ndarray
+
+    Raises
+    ------
+    DTypeError
+        If the dtype does not exist, or cannot hold the value.
+    ShapeError, LoDError
+        If the value does not align, or has levels.
 
     Examples
     --------

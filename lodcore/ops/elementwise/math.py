@@ -212,6 +212,21 @@ def _(rows: Any, x: Any) -> Any:
 def tanh(x: Any) -> Any:
     """Compute the hyperbolic tangent elementwise.
 
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+        Numbers.
+
+    Returns
+    -------
+    LoDTensor or ndarray
+        Has the LoD of x.
+
+    Raises
+    ------
+    DTypeError
+        If x does not hold numbers.
+
     Examples
     --------
     >>> import lodcore
@@ -237,6 +252,21 @@ def _relu(x: Any) -> Any:
 @elementwise_operator(function=_relu)
 def relu(x: Any) -> Any:
     """Compute max(x, 0) elementwise; nan stays nan, and the derivative at 0 is 0.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+        Numbers or durations.
+
+    Returns
+    -------
+    LoDTensor or ndarray
+        Has the LoD of x.
+
+    Raises
+    ------
+    DTypeError
+        If x holds other values.
 
     Examples
     --------
@@ -292,6 +322,21 @@ def _(x: Spec) -> Spec:
 def exp(x: Any) -> Any:
     """Compute the exponential elementwise.
 
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+        Numbers.
+
+    Returns
+    -------
+    LoDTensor or ndarray
+        Has the LoD of x.
+
+    Raises
+    ------
+    DTypeError
+        If x does not hold numbers.
+
     Examples
     --------
     >>> import lodcore
@@ -309,6 +354,21 @@ def _(d: Array, out: Any) -> Any:
 def log(x: Any) -> Any:
     """Compute the natural logarithm elementwise, with NumPy's warnings.
 
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+        Numbers.
+
+    Returns
+    -------
+    LoDTensor or ndarray
+        Has the LoD of x.
+
+    Raises
+    ------
+    DTypeError
+        If x does not hold numbers.
+
     Examples
     --------
     >>> import lodcore
@@ -325,6 +385,21 @@ def _(d: Array, x: Any) -> Any:
 @elementwise_operator(function=np.sqrt)
 def sqrt(x: Any) -> Any:
     """Compute the square root elementwise.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+        Numbers.
+
+    Returns
+    -------
+    LoDTensor or ndarray
+        Has the LoD of x.
+
+    Raises
+    ------
+    DTypeError
+        If x does not hold numbers.
 
     Examples
     --------

@@ -43,6 +43,11 @@ def insert_level(x: Any, level: int | tuple[int, ...], whole: bool = False) -> A
     LoDTensor
         Has one more level, or as many as there are numbers; it shares the values.
 
+    Raises
+    ------
+    LevelError, DTypeError
+        If a level is out of range, above 0 with `whole`, or not an integer, or x is a number.
+
     Examples
     --------
     >>> import lodcore
@@ -98,11 +103,19 @@ def drop_level(x: Any, level: int = 0, count: int = 1) -> Any:
     level : int
         The first one that is removed.
     count : int
+        How many, 1 or more.
 
     Returns
     -------
     LoDTensor, or ndarray if no level is left
         It shares the values.
+
+    Raises
+    ------
+    LevelError, ValueError
+        If the level does not exist, or count is out of range.
+    LoDError, DTypeError
+        If x is not a tensor with levels, or level or count are not integers.
 
     Examples
     --------

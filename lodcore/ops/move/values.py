@@ -369,6 +369,7 @@ def _(d: Array) -> tuple[Array, None]:
     return d, None
 
 
+@named
 def bitwise_reduce(x: Any, name: str, axis: Any = 0, *, keepdims: bool = False) -> Any:
     """Combine the bits of values along an axis, as the `reduce` of `numpy.bitwise_and`, `or` and `xor` does.
 
@@ -384,6 +385,16 @@ def bitwise_reduce(x: Any, name: str, axis: Any = 0, *, keepdims: bool = False) 
     Returns
     -------
     LoDTensor, ndarray or number
+        For no values all bits are set for "and", and none otherwise.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+    ShapeError, DTypeError
+        If an axis does not exist, or x does not hold integers or bool.
+    TypeError
+        If keepdims is true.
 
     Examples
     --------

@@ -114,6 +114,14 @@ def moment(x: Any, n: int, axis: Any = None, weights: Any = None) -> Any:
     Returns
     -------
     LoDTensor, ndarray or number
+        nan where the sum of the weights is 0.
+
+    Raises
+    ------
+    ValueError
+        If n is negative.
+    DTypeError, ShapeError, LoDError
+        If n is not an integer, x or weights are not real numbers or do not broadcast, or the axis does not exist.
 
     Examples
     --------

@@ -72,9 +72,10 @@ def windows_around(x: Any, before: Any, after: Any = 0, times: Any = None, close
     Raises
     ------
     DTypeError, ValueError
-        If before or after is negative or not such a distance, or closed is unknown.
+        If x is an array, before or after is negative or not such a distance, times hold other values or are not sorted,
+        or closed is unknown.
     LoDError, ShapeError
-        If times do not have the LoD of x, or have several numbers per row.
+        If x has no level, or times do not have the LoD of x, or have several numbers per row.
 
     Notes
     -----

@@ -51,7 +51,8 @@ def batches(
         The maximum number of sequences per batch.
     buckets : int, or array_like of rising integers, optional
         The edges of buckets, which are the greatest lengths of each, or their number, for which the edges with the
-        least padding are chosen. A batch holds sequences of one bucket only. By default, shuffled batches with a padded
+        least padding are chosen. Sequences that are longer than the last edge are in one more bucket. A batch holds
+        sequences of one bucket only. By default, shuffled batches with a padded
         count consist of sequences of similar length in random order, and other batches of consecutive sequences.
     shuffle : bool
         Whether every epoch has a different random order; otherwise, sequences (of each bucket) keep their order.

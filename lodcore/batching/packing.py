@@ -75,7 +75,8 @@ def pack_plan(
         the most documents are halved; when no bin has two documents any more, empty bins are added.
     seed : int, optional
         The seed of a shuffle: documents are packed in random order (among equal lengths, if the longest come first),
-        and the order of the bins is random. Without a seed, the plan depends on the lengths alone.
+        and the order of the bins is random. Without a seed, the plan depends on the lengths alone. ``"in_order"`` takes
+        none.
     window : int
         For ``"in_order"``: the number of documents that do not fit and may wait for a later bin while later documents
         are packed. With 1, the order of the documents is kept exactly.

@@ -374,12 +374,12 @@ def collate(samples: list[Any]) -> Any:
     Parameters
     ----------
     samples : list
-        Arrays, tensors or LoDTensors of any lengths become sequences of a `TorchBatch`; numbers become a tensor; dicts,
-        tuples and lists are converted entry by entry, all of one length.
+        Arrays, tensors or LoDTensors of any lengths become sequences of a `TorchBatch`; numbers become a tensor; text
+        stays as it is, in a list; dicts, tuples and lists are converted entry by entry, all of one length.
 
     Returns
     -------
-    TorchBatch, torch.Tensor, or dict, tuple or list of these
+    TorchBatch, torch.Tensor, list of str, or dict, tuple or list of these
 
     Raises
     ------

@@ -191,7 +191,7 @@ class BeamSearchDecoder:
         ShapeError
             If a state does not have one row per source, or a result of `step` not one per branch.
         DTypeError
-            If log probabilities are not floats, or a mask does not have dtype bool.
+            If log probabilities are not float32 or float64, or a mask does not have dtype bool.
         ValueError
             If a log probability is nan, or above 0.
 

@@ -437,6 +437,7 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         Parameters
         ----------
         fill_value : scalar or array_like of one row's shape
+            For dates and durations a number counts units, so that 0 is 1970-01-01; for text it is written out, as "0".
         side : {"right", "left"}
             The side of the padding.
         length : int, optional

@@ -41,7 +41,8 @@ def map_sequences(f: Callable[..., Any], x: Any, *others: Any, progress: bool = 
     -------
     LoDTensor, or ndarray
         For numbers, an ndarray with one entry per sequence; for arrays of rows, a LoDTensor with one sequence per call;
-        for LoDTensors, one with one more level; for tuples or dicts, a tuple or a dict of these.
+        for LoDTensors, one with one more level; for tuples or dicts, a tuple or a dict of these. Without sequences f is
+        not called: an ndarray of shape (0,), float64.
 
     Raises
     ------

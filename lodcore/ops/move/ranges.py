@@ -41,8 +41,8 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     Returns
     -------
     LoDTensor
-        int64, or float64 if an argument holds floats, or dates or durations in the finest unit of the arguments. A
-        single range if all arguments are numbers.
+        int64, or float64 if an argument holds floats, as an empty list does, or dates or durations in the finest unit
+        of the arguments. A single range if all arguments are numbers.
 
     Raises
     ------

@@ -93,7 +93,7 @@ def beam_search(
     ShapeError
         If there is not one entry, or row, per prefix.
     DTypeError
-        If ids are not integers, or scores are not floats.
+        If ids are not integers, or scores are not float32 or float64.
     ValueError
         If beam_size is below 1, or the dtype of the ids cannot hold end_id.
 
@@ -381,7 +381,7 @@ def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id
         If a step does not have two levels or does not continue the previous one, or its ids and scores have different
         LoDs.
     DTypeError, ShapeError
-        If ids are not integers, scores are not floats, or a row has several entries.
+        If ids are not integers, scores are not float32 or float64, or a row has several entries.
 
     Notes
     -----

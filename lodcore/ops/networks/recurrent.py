@@ -67,8 +67,8 @@ def dynamic_lstm(
     Raises
     ------
     ShapeError, DTypeError, LoDError, ValueError
-        If shapes do not match, the numbers are not floats, only one of h_0 and c_0 is given, an activation is unknown,
-        or peepholes are requested without a bias.
+        If shapes do not match, the common dtype is not float32 or float64, only one of h_0 and c_0 is given, an
+        activation is unknown, or peepholes are requested without a bias.
 
     Notes
     -----
@@ -180,7 +180,7 @@ def dynamic_gru(
     Raises
     ------
     ShapeError, DTypeError, LoDError, ValueError
-        If shapes do not match, the numbers are not floats, or an activation is unknown.
+        If shapes do not match, the common dtype is not float32 or float64, or an activation is unknown.
 
     Notes
     -----

@@ -85,8 +85,8 @@ def lstm_layer(
     Raises
     ------
     ShapeError, DTypeError, LoDError, LevelError, ValueError
-        If shapes do not match, the numbers are not floats, the level does not exist, only one of h_0 and c_0 is
-        given, or clip is not above 0.
+        If shapes do not match, the common dtype is not float32 or float64, the level does not exist, only one of h_0
+        and c_0 is given, or clip is not above 0.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def gru_layer(
     Raises
     ------
     ShapeError, DTypeError, LoDError, LevelError
-        If shapes do not match, the numbers are not floats, or the level does not exist.
+        If shapes do not match, the common dtype is not float32 or float64, or the level does not exist.
 
     Examples
     --------
@@ -285,7 +285,8 @@ def simple_layer(
     Raises
     ------
     ShapeError, DTypeError, LoDError, LevelError, ValueError
-        If shapes do not match, the numbers are not floats, the level does not exist, or the activation is unknown.
+        If shapes do not match, the common dtype is not float32 or float64, the level does not exist, or the activation
+        is unknown.
 
     Examples
     --------

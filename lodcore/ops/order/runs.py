@@ -306,7 +306,8 @@ def sequence_mode(x: Any, level: int = -1, *, saved: Saved = None) -> Any:
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        The least of equally frequent values; nan counts as a value, equal to nan. For an empty sequence, nan or NaT.
+        The least of equally frequent values; nan counts as a value, equal to nan, and so does NaT. For an empty
+        sequence nan, for dates and durations NaT.
         The gradient goes to the first row with the value.
 
     Raises

@@ -181,7 +181,7 @@ def sequence_shift(x: Any, n: int = 1, fill: Any = 0, level: int = -1) -> LoDTen
     n : int
         The number of positions, towards the end, or towards the beginning if negative.
     fill : number, text or date, or a row
-        The value of the gap; 0 means empty text, or NaT for dates.
+        The value of the gap; 0 means empty text, and NaT for dates and durations (`np.timedelta64(0)` is a duration).
     level : int
         The level of the sequences whose rows are shifted.
 

@@ -70,8 +70,8 @@ def sequence_conv(
     Raises
     ------
     ShapeError, DTypeError, ValueError, LevelError
-        If filter or padding_data have another shape, the numbers are not floats, context_length is below 1, or the
-        level does not exist.
+        If filter or padding_data have another shape, the common dtype is not float32 or float64, context_length is
+        below 1, or the level does not exist.
 
     Notes
     -----
@@ -338,7 +338,8 @@ def row_conv(x: Any, filter: Any, level: int = -1, out: Array | None = None) -> 
     Raises
     ------
     ShapeError, DTypeError, LevelError
-        If the filter has no rows, or rows of another shape, the numbers are not floats, or the level does not exist.
+        If the filter has no rows, or rows of another shape, the common dtype is not float32 or float64, or the level
+        does not exist.
 
     Notes
     -----

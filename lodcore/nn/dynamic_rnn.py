@@ -35,7 +35,8 @@ from lodcore.ops import (
     tensor_array_write,
 )
 from lodcore.ops import sum as sum_of
-from lodcore.ops.networks.states import last_of_steps, refuse_unlike
+from lodcore.ops.move.same_structure import refuse_unlike
+from lodcore.ops.networks.states import last_of_steps
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Tensor
 from lodcore.tensors.tensor_array import TensorArray

@@ -22,6 +22,7 @@ from lodcore.ops.index.index import *
 from lodcore.ops.index.index_values import *
 from lodcore.ops.move.joined_kinds import *
 from lodcore.ops.move.position import *
+from lodcore.ops.move.same_structure import *
 from lodcore.ops.move.values import *
 from lodcore.ops.networks.attention import *
 from lodcore.ops.networks.linear import *
@@ -48,6 +49,7 @@ _PARTS = frozenset(
         "interleave_places",
         "last_of_steps",
         "lstm_layer",
+        "of_structure",
         "pick_along",
         "pool_positions",
         "reduce_values",

@@ -22,6 +22,7 @@ from lodcore.ops.elementwise.math import minus
 from lodcore.ops.index.index import select_by_mask
 from lodcore.ops.move.arrange import sequence_unflatten
 from lodcore.ops.move.lod_data import lod_positions
+from lodcore.ops.move.same_structure import refuse_unlike
 from lodcore.ops.networks.softmax import sequence_cumsum
 from lodcore.ops.order.runs import run_lengths
 from lodcore.ops.windows.neighbours import sequence_shift
@@ -83,6 +84,8 @@ def sequence_split(x: Any, mask: Any, at: str = "start", keep: bool = True, leve
         raise ShapeError(f"{where}: mask: has rows of {mask.ndim - k - 2} axes; one bool per element is needed")
     if isinstance(x, LoDTensor) and isinstance(mask, LoDTensor):
         check_equal(where, lod_body.slice_levels(x.lod, 0, k + 1), mask.lod, "mask")
+    else:
+        mask = refuse_unlike(mask, x, where, k, "mask", "x")
     begins = sequence_shift(mask) if at == "end" else mask
     lengths = run_lengths(sequence_cumsum(begins))[1]
     pieces = sequence_unflatten(x, lengths, k)
@@ -134,6 +137,8 @@ def sequence_gaps(x: Any, gap: Any, level: int = -1) -> Any:
         return _gaps(x, least, level)
     before = sequence_shift(x, level=level)
     later = logical_and(greater_than(x, before), greater_than(lod_positions(x, level), 0))
+    if x.dtype.kind in "mM":
+        x, before, least = cast(x, np.int64), cast(before, np.int64), _in_numbers(least, x.dtype)
     if x.dtype.kind in "biu":  # exact, also where the difference exceeds int64
         x, before = cast(x, np.uint64), cast(before, np.uint64)
     return logical_and(later, greater_than(minus(x, before), least))
@@ -148,7 +153,8 @@ def _gaps(x: LoDTensor, least: Any, level: int) -> LoDTensor:
         with np.errstate(all="ignore"):
             np.greater(later - before, least, out=found[1:])
     elif x.dtype.kind in "mM":
-        found[1:] = later - before > least
+        apart = np.subtract(later.view(np.int64), before.view(np.int64)).view(np.uint64)
+        found[1:] = (later > before) & (apart > _in_numbers(least, x.dtype))
     elif x.dtype.itemsize < 8:
         found[1:] = np.subtract(later, before, dtype=np.int64) > min(int(least), 2**62)
     else:  # exact, also where the difference exceeds int64
@@ -156,6 +162,11 @@ def _gaps(x: LoDTensor, least: Any, level: int) -> LoDTensor:
     starts = np.asarray(lod_body.in_rows(x.lod, level))[:-1]
     found[starts[starts < len(found)]] = False
     return lod_tensor_body.new_tensor(found, x.lod)
+
+
+def _in_numbers(distance: np.timedelta64, dtype: np.dtype[Any]) -> int:
+    """Return a distance between dates or durations as a number of their unit, rounded down."""
+    return int(distance.astype(f"m8{dtype.str[3:]}").astype(np.int64))
 
 
 def _held(where: str, given: np.timedelta64, dtype: np.dtype[Any]) -> np.timedelta64:

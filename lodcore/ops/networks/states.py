@@ -9,23 +9,23 @@ import numpy as np
 
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.operators.arguments import integer_of, level_of, single_of
+from lodcore.operators.arguments import integer_of, single_of
 from lodcore.operators.copies import add_back, as_rows_or_nested, row_ranges, spec_rows
-from lodcore.operators.lod_rules import no_lod, same_as
-from lodcore.operators.operands import Array, check_equal, rows_of
+from lodcore.operators.lod_rules import no_lod
+from lodcore.operators.operands import Array, rows_of
 from lodcore.operators.registry import Saved, operator
-from lodcore.operators.roles import Index, Nested, Rows, Steps, Table
+from lodcore.operators.roles import Index, Rows, Steps, Table
 from lodcore.ops.arrays.joined_arrays import cut_rows, joined_elements
 from lodcore.ops.arrays.tensor_arrays import check_steps
 from lodcore.ops.move.gather import concat_batches
-from lodcore.tensors import lod_body, lod_tensor_body
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_dtype
 from lodcore.tensors.rank_table import IndicesMap, map_of
 from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray
 
-__all__ = ["last_of_steps", "refuse_unlike", "zero_states"]
+__all__ = ["last_of_steps", "zero_states"]
 
 
 @operator(n=Index, lod_rule=no_lod, differentiable=False)
@@ -73,64 +73,6 @@ def _dtype(dtype: Any) -> np.dtype[Any]:
 def _(n: Any, width: int, dtype: Any) -> Spec:
     known = n if isinstance(n, int) and not isinstance(n, bool) else None
     return Spec((known, _width(width)), _dtype(dtype))
-
-
-@operator(x=Nested, y=Nested, lod_rule=same_as("x"))
-def refuse_unlike(x: Any, y: Any, where: str, level: int, name: str = "x", other: str = "y") -> Any:
-    """Return x itself; raise an error if its sequences differ from those of y, down to a level.
-
-    Parameters
-    ----------
-    x, y : LoDTensor or nested lists
-    where : str
-        The name of the function, for the message.
-    level : int
-        The last level that must be equal, counted from the first in both.
-    name, other : str
-        Their names, for the message.
-
-    Returns
-    -------
-    LoDTensor
-
-    Raises
-    ------
-    LoDError
-        If a sequence differs; the message names the first one.
-    LevelError
-        If x or y does not have the level.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> lodcore.ops.refuse_unlike([[1, 2], [3]], [[5.0, 6.0], [7.0]], "network", 0)
-    LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]])
-    """
-    k = _common_level(where, x, y, level, name, other)
-    check_equal(where, lod_body.slice_levels(y.lod, 0, k + 1), lod_body.slice_levels(x.lod, 0, k + 1), name, other)
-    return x
-
-
-def _common_level(where: str, x: Any, y: Any, level: Any, name: str, other: str) -> int:
-    """Return a checked level of both."""
-    k = level_of(f"{where}: {name}", x, level)
-    if level_of(f"{where}: {other}", y, level) != k:
-        raise LoDError(
-            f"{where}: {name}: has {x.num_levels} levels, {other} {y.num_levels}, so level {level} is not the same; "
-            "one that counts from the first is needed"
-        )
-    return k
-
-
-@refuse_unlike.define_infer
-def _(x: Spec, y: Spec, where: str, level: int, name: str, other: str) -> Spec:
-    _common_level(where, x, y, level, name, other)
-    return x
-
-
-@refuse_unlike.define_vjp
-def _(d: Array) -> tuple[Array, None]:
-    return d, None
 
 
 @operator(ta=Steps, boot=Rows, indices_map=Table, lod_rule="as many levels as `boot`")

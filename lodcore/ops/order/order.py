@@ -18,7 +18,7 @@ from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.index.index import take_nested
-from lodcore.ops.networks.states import refuse_unlike
+from lodcore.ops.move.same_structure import refuse_unlike
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor

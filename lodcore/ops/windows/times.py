@@ -13,7 +13,14 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, integer_of
 from lodcore.operators.copies import nested_operand
 from lodcore.operators.operands import check_equal, known_value
-from lodcore.ops.elementwise.compare import greater_equal_than, less_equal_than, less_than, logical_and, logical_or
+from lodcore.ops.elementwise.compare import (
+    equal,
+    greater_equal_than,
+    less_equal_than,
+    less_than,
+    logical_and,
+    logical_or,
+)
 from lodcore.ops.elementwise.convert import cast, rows
 from lodcore.ops.elementwise.math import add, minus, mul, where
 from lodcore.ops.move.arrange import rows_to_level
@@ -22,6 +29,7 @@ from lodcore.ops.move.gather import gather_nested
 from lodcore.ops.move.lod_data import lod_lengths, lod_positions
 from lodcore.ops.move.pieces import distance_of
 from lodcore.ops.move.ranges import arange
+from lodcore.ops.move.same_structure import of_structure
 from lodcore.ops.move.values import reshape_rows
 from lodcore.ops.order.group import match_keys
 from lodcore.ops.order.search import sequence_interp, sequence_searchsorted
@@ -104,8 +112,7 @@ def windows_around(x: Any, before: Any, after: Any = 0, times: Any = None, close
         stop = np.minimum(add(places, reach[1] + 1), lengths)
     else:
         times = _times_of(name, "times", times)
-        if isinstance(x, LoDTensor) and isinstance(times, LoDTensor):
-            check_equal(name, x.lod, times.lod, "times")
+        times = of_structure(name, times, x, ("times", "x"))
         sides = CLOSED[closed]
         low, high = _moved(name, "before", times, before, minus), _moved(name, "after", times, after, add)
         start = sequence_searchsorted(times, low, sides[0])
@@ -125,20 +132,29 @@ def _moved(name: str, side: str, times: Any, given: Any, move: Any) -> Any:
     if times.dtype.kind in "mM" and isinstance(given, int) and given == 0:
         given = np.zeros((), f"m8[{np.datetime_data(times.dtype)[0]}]")[()]
     distance = distance_of(f"{name}: {side}", given, times.dtype)
-    if times.dtype.kind not in "biu":
+    if times.dtype.kind == "f":
         return move(times, distance)
+    if times.dtype.kind in "mM":
+        unit = np.result_type(times.dtype, distance.dtype)
+        numbers, far = cast(cast(times, unit), np.int64), int(distance.astype(f"m8{unit.str[3:]}").astype(np.int64))
+        moved = _far(numbers, far, move, np.dtype(np.int64), 1 - 2**63, 2**63 - 1)
+        return where(equal(times, times), cast(moved, unit), np.array("NaT", unit))
     if isinstance(given, (float, np.floating)) and not float(given).is_integer():
         raise DTypeError(f"{name}: {side}: is {given}; whole numbers are needed, as for times of {times.dtype}")
     dtype, least, most = _range(times)
-    far, times = int(distance), cast(times, dtype)
+    return _far(cast(times, dtype), int(distance), move, dtype, least, most)
+
+
+def _far(numbers: Any, far: int, move: Any, dtype: np.dtype[Any], least: int, most: int) -> Any:
+    """Move integers by a distance, at most to the ends of a range."""
     while far:  # a distance may exceed the greatest number
         step = min(far, most)
         far -= step
         if move is minus:
-            times = minus(np.maximum(times, dtype.type(least + step)), dtype.type(step))
+            numbers = minus(np.maximum(numbers, dtype.type(least + step)), dtype.type(step))
         else:
-            times = add(np.minimum(times, dtype.type(most - step)), dtype.type(step))
-    return times
+            numbers = add(np.minimum(numbers, dtype.type(most - step)), dtype.type(step))
+    return numbers
 
 
 def _range(times: Any) -> tuple[np.dtype[Any], int, int]:
@@ -250,9 +266,7 @@ def join_asof(
     y = _times_of(name, "y", y)
     given = [nested_operand(f"{name}: column {j}", column) for j, column in enumerate(columns)]
     rows_by_default = [_default_of(j, column, default) for j, column in enumerate(given)]
-    for j, column in enumerate(given):
-        if isinstance(column, LoDTensor) and isinstance(y, LoDTensor):
-            check_equal(name, y.lod, column.lod, f"column {j}", "y")
+    given = [of_structure(name, column, y, (f"column {j}", "y")) for j, column in enumerate(given)]
     if x_keys is not None or y_keys is not None:
         order = _partners(x_keys, y_keys, len(x))
         y, *given = (gather_nested(one, order, []) for one in (y, *given))
@@ -307,6 +321,9 @@ def _apart(low: Any, high: Any) -> Any:
     if low.dtype.kind in "mM":
         unit = np.promote_types(low.dtype, high.dtype)
         low, high = (cast(cast(one, unit), np.int64) for one in (low, high))
+    if low.dtype.kind == "f" or high.dtype.kind == "f":  # equal infinities are not apart
+        same = equal(low, high)
+        low, high = where(same, 0, low), where(same, 0, high)
     if low.dtype.kind in "biu" and high.dtype.kind in "biu":
         low, high = cast(low, np.uint64), cast(high, np.uint64)
     return minus(high, low)

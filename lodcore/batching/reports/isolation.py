@@ -54,8 +54,8 @@ def assert_isolated(
         If a document depends on another one; the message names both, and the size of the difference. Also if the result
         of f does not depend on its input at all, so that nothing can be shown.
     LoDError, ShapeError, DTypeError
-        If packed has fewer than two levels, f returns another number of rows, or none of real numbers, `change` returns
-        another shape or dtype, or the values of packed cannot be changed without it.
+        If packed has fewer than two levels or no rows, f returns another number of rows, or none of real numbers,
+        `change` returns another shape or dtype, or the values of packed cannot be changed without it.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def assert_isolated(
     if x.num_levels < 2:
         raise LoDError(f"{where}: packed: has {x.num_levels} levels; bins of documents have 2 or more")
     if not x.num_rows:
-        return
+        raise LoDError(f"{where}: packed: has no rows; documents with at least one are needed")
     owners = x.lod.segment_ids(1)
     count = x.lod.num_sequences(1)
     random = np.random.default_rng(seed)

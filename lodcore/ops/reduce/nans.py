@@ -29,7 +29,7 @@ from lodcore.ops.reduce.axes import argmax, argmin, check_keepdims, max, mean, m
 from lodcore.ops.reduce.dates import extreme_time
 from lodcore.ops.reduce.deviation import std, var
 from lodcore.ops.reduce.product import refuse_empty
-from lodcore.ops.reduce.reduce_values import axes_of, brought_last, is_below, place_along, put_back
+from lodcore.ops.reduce.reduce_values import axes_of, is_below, place_along, put_back
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -409,21 +409,22 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
     if axes is None or not levels or axes[0] > levels:
         extreme = function(_with_last(x, last), axis, keepdims=axes is not None)
         return find_first(equal(x, extreme), known, axis, out, keepdims)
+
+    def there(x: Any, level: int) -> Any:
+        """Return the values that are searched; a sequence without any is refused, by a run if only that knows."""
+        return _with_last(x, last) if wide else refuse_empty(select_by_mask(x, equal(x, x)), name, level)
+
     if axes[0] < levels:
         if out is not None:
             raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
 
         def best(x: Any) -> Any:
-            return equal(x, per_sequence(x, function(_with_last(x, last), levels)))
+            return equal(x, per_sequence(x, function(there(x, levels - 1), levels)))
 
-        if not wide:
-            refuse_empty(select_by_mask(brought_last(x, list(axes)), brought_last(known, list(axes))), name, levels - 1)
         found = place_along("argmax", x, axes[0], best)
         return put_back(found, list(axes), levels) if keepdims else found
     level = axes[0] - 1
-    if not wide:
-        refuse_empty(select_by_mask(x, known), name, level)
-    extreme = function(_with_last(x, last), axis)
+    extreme = function(there(x, level), axis)
     return find_first(equal(x, per_sequence(x, extreme, level)), known, axis, out, keepdims)
 
 

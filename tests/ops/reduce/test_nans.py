@@ -150,3 +150,20 @@ def test_advice_about_empty_sequences_names_what_takes_empty():
             function(x, axis=1)
     with pytest.raises(ValueError, match=r"^nanmin: x: has no values .* give empty= to x\.min, or an initial value$"):
         ops.nanmin(x[1:])
+
+
+@pytest.mark.parametrize("name", ["nanargmax", "nanargmin"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_places_of_extremes_in_a_program_refuse_sequences_of_nan(name, axis):
+    function, nan = getattr(lodcore.ops, name), float("nan")
+    with lodcore.Program() as program:
+        found = function(lodcore.data("x", (None,), np.float64, num_levels=1), axis=axis)
+
+    def run(x):
+        return lodcore.Executor().run(program, {"x": lodcore.array(x)}, [found])[0].tolist()
+
+    good = [[2.0, nan, 1.0], [nan, 3.0, nan]]
+    assert run(good) == function(lodcore.array(good), axis=axis).tolist()
+    for bad in ([[1.0, nan], [nan, nan]], [[1.0, nan], [nan]]):
+        with pytest.raises(ValueError, match=f"{name}: sequence 1 of level 0"):
+            run(bad)

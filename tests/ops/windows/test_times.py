@@ -330,3 +330,47 @@ def test_durations_of_the_standard_library_are_distances():
     half = datetime.timedelta(seconds=1)
     assert lodcore.windows_around(FLAT, half, half, times=DATES).lengths.tolist() == [2, 0, 3]
     assert lodcore.join_asof(DATES, DATES, tolerance=half)[0].tolist() == [[0, 1], [], [0, 1, 2]]
+
+
+def program_of(function, *tensors):
+    """Return the result of a Program that knows the structure of none of its inputs."""
+    with lodcore.Program() as program:
+        fed = [lodcore.data(f"x{j}", (None,), x.dtype, num_levels=1) for j, x in enumerate(tensors)]
+        made = function(*fed)
+    return lodcore.Executor().run(program, {f"x{j}": x for j, x in enumerate(tensors)}, [made])[0]
+
+
+@pytest.mark.parametrize("way", [lambda f, *xs: f(*xs), lambda f, *xs: lodcore.vjp(f, *xs), program_of])
+def test_columns_and_times_of_another_structure_are_refused_in_every_way(way):
+    times, other = lodcore.array([[1.0, 2.0], [3.0]]), lodcore.array([[10.0], [20.0, 30.0]])
+    unlike = "sequence 0 of level 0 has length 1; that of {} has 2"
+    with pytest.raises(LoDError, match="join_asof: column 0: " + unlike.format("y")):
+        way(lambda t, column: lodcore.join_asof(t, t, column)[1], times, other)
+    with pytest.raises(LoDError, match="windows_around: times: " + unlike.format("x")):
+        way(lambda x, t: lodcore.windows_around(x, 1.0, times=t), times, other)
+    with pytest.raises(LoDError, match="sequence_split: mask: " + unlike.format("x")):
+        way(lambda x, mask: lodcore.sequence_split(x, mask > 0), times, other)
+
+
+def test_dates_far_apart_have_windows_and_gaps():
+    early = LoDTensor.from_lengths(np.array(["1700-01-01", "NaT"], "M8[ns]"), [2])
+    for way in (lambda f, *xs: f(*xs), program_of):
+        for days in (30_000, 300_000):
+            found = way(
+                lambda t, days=days: lodcore.windows_around(t, *[np.timedelta64(days, "D")] * 2, times=t), early
+            )
+            assert lodcore.lod_lengths(found, 1).tolist() == [1, 1]
+        dates = LoDTensor.from_lengths(np.array(["1700", "2250", "NaT", "2251"], "M8[ns]"), [4])
+        found = way(lambda x: lodcore.sequence_gaps(x, np.timedelta64(365, "D")), dates)
+        assert found.tolist() == [[False, True, False, False]]
+        found = way(lambda x: lodcore.sequence_gaps(x, np.timedelta64(300_000, "D")), dates)
+        assert found.tolist() == [[False] * 4]
+
+
+def test_join_asof_takes_equal_infinite_times():
+    inf = math.inf
+    for way in (lambda f, *xs: f(*xs), program_of):
+        x, y = lodcore.array([[inf, -inf, 0.0]]), lodcore.array([[-inf, 1.0, inf, inf]])
+        for tolerance in (None, 1.0):
+            options = {"direction": "nearest", "tolerance": tolerance}
+            assert way(lambda x, y, o=options: lodcore.join_asof(x, y, **o)[0], x, y).tolist() == [[3, 0, 1]]

@@ -133,12 +133,14 @@ def sequence_gaps(x: Any, gap: Any, level: int = -1) -> Any:
     x = nested_operand(f"{where}: x", x)
     level = level_of(where, x.num_levels, level)
     least = distance_of(f"{where}: gap", gap, x.dtype)
+    if x.dtype.kind in "mM":
+        least = number_of_units(f"{where}: gap", least, x.dtype)
     if type(x) is LoDTensor:
         return _gaps(x, least, level)
     before = sequence_shift(x, level=level)
     later = logical_and(greater_than(x, before), greater_than(lod_positions(x, level), 0))
     if x.dtype.kind in "mM":
-        x, before, least = cast(x, np.int64), cast(before, np.int64), _in_numbers(least, x.dtype)
+        x, before = cast(x, np.int64), cast(before, np.int64)
     if x.dtype.kind in "biu":  # exact, also where the difference exceeds int64
         x, before = cast(x, np.uint64), cast(before, np.uint64)
     return logical_and(later, greater_than(minus(x, before), least))
@@ -154,7 +156,7 @@ def _gaps(x: LoDTensor, least: Any, level: int) -> LoDTensor:
             np.greater(later - before, least, out=found[1:])
     elif x.dtype.kind in "mM":
         apart = np.subtract(later.view(np.int64), before.view(np.int64)).view(np.uint64)
-        found[1:] = (later > before) & (apart > _in_numbers(least, x.dtype))
+        found[1:] = (later > before) & (apart > least)
     elif x.dtype.itemsize < 8:
         found[1:] = np.subtract(later, before, dtype=np.int64) > min(int(least), 2**62)
     else:  # exact, also where the difference exceeds int64
@@ -164,22 +166,19 @@ def _gaps(x: LoDTensor, least: Any, level: int) -> LoDTensor:
     return lod_tensor_body.new_tensor(found, x.lod)
 
 
-def _in_numbers(distance: np.timedelta64, dtype: np.dtype[Any]) -> int:
-    """Return a distance between dates or durations as a number of their unit, rounded down."""
-    return int(distance.astype(f"m8{dtype.str[3:]}").astype(np.int64))
-
-
-def _held(where: str, given: np.timedelta64, dtype: np.dtype[Any]) -> np.timedelta64:
-    """Return a duration, or the longest one of a finer unit that cannot hold it: a comparison would overflow."""
+def number_of_units(where: str, distance: np.timedelta64, dtype: np.dtype[Any]) -> int:
+    """Return a duration as a number of the unit of dates or durations, rounded down; 2**64 - 1 at most."""
+    unit = np.dtype(f"m8{dtype.str[3:]}")
     try:
-        finer = np.promote_types(given.dtype, dtype) != dtype
+        finer = np.promote_types(distance.dtype, unit) != unit
     except TypeError:  # months and days
-        message = f"{where}: has dtype {given.dtype}; the values differ by {dtype}, and they have no common one"
+        message = f"{where}: has dtype {distance.dtype}; the values differ by {unit}, and they have no common one"
         raise DTypeError(message) from None
-    if finer or is_held(given, dtype):
-        return given
-    longest: Any = np.array(2**63 - 1).view(dtype)[()]
-    return longest  # type: ignore[no-any-return]
+    if finer:
+        return int(distance.astype(unit).astype(np.int64))
+    count, one = int(distance.astype(np.int64)), np.ones((), distance.dtype)
+    each = int(one.astype(unit).astype(np.int64)) if is_held(one, unit) else 2**64
+    return min(count * each, 2**64 - 1)
 
 
 def distance_of(where: str, given: Any, dtype: np.dtype[Any]) -> Any:
@@ -192,7 +191,7 @@ def distance_of(where: str, given: Any, dtype: np.dtype[Any]) -> Any:
             raise DTypeError(f"{where}: is {given!r}; a duration is needed, since the values have dtype {dtype}")
         if given < np.zeros((), given.dtype)[()]:
             raise ValueError(f"{where}: is {given!r}; 0 or more is needed")
-        return _held(where, given, np.dtype(f"m8{dtype.str[3:]}"))
+        return given
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise DTypeError(f"{where}: is {given!r}, but the values have dtype {dtype}; numbers or dates are needed")
     if not is_real(given):

@@ -27,7 +27,7 @@ from lodcore.ops.move.arrange import rows_to_level
 from lodcore.ops.move.expand import sequence_expand_as
 from lodcore.ops.move.gather import gather_nested
 from lodcore.ops.move.lod_data import lod_lengths, lod_positions
-from lodcore.ops.move.pieces import distance_of
+from lodcore.ops.move.pieces import distance_of, number_of_units
 from lodcore.ops.move.ranges import arange
 from lodcore.ops.move.same_structure import of_structure
 from lodcore.ops.move.values import reshape_rows
@@ -135,9 +135,9 @@ def _moved(name: str, side: str, times: Any, given: Any, move: Any) -> Any:
     if times.dtype.kind == "f":
         return move(times, distance)
     if times.dtype.kind in "mM":
-        unit = np.result_type(times.dtype, distance.dtype)
-        numbers, far = cast(cast(times, unit), np.int64), int(distance.astype(f"m8{unit.str[3:]}").astype(np.int64))
-        moved = _far(numbers, far, move, np.dtype(np.int64), 1 - 2**63, 2**63 - 1)
+        unit = common_dtype(name, {"times": times.dtype, side: distance.dtype})
+        far = number_of_units(f"{name}: {side}", distance, unit)
+        moved = _far(cast(cast(times, unit), np.int64), far, move, np.dtype(np.int64), 1 - 2**63, 2**63 - 1)
         return where(equal(times, times), cast(moved, unit), np.array("NaT", unit))
     if isinstance(given, (float, np.floating)) and not float(given).is_integer():
         raise DTypeError(f"{name}: {side}: is {given}; whole numbers are needed, as for times of {times.dtype}")
@@ -334,9 +334,8 @@ def _distance_of(tolerance: Any, low: Any, high: Any, apart: Any) -> Any:
     if low.dtype.kind not in "mM":
         return distance_of("join_asof: tolerance", tolerance, apart.dtype)
     unit = np.promote_types(low.dtype, high.dtype)
-    duration = np.dtype(f"m8{unit.str[3:]}")
-    most = distance_of("join_asof: tolerance", tolerance, duration)
-    return int(most.astype(duration).astype(np.int64))
+    most = distance_of("join_asof: tolerance", tolerance, np.dtype(f"m8{unit.str[3:]}"))
+    return number_of_units("join_asof: tolerance", most, unit)
 
 
 def _default_of(j: int, column: Any, default: Any) -> Any:

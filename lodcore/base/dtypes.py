@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from lodcore.errors import DTypeError
 
-__all__ = ["NO_DTYPE", "as_dtype", "common_dtype", "in_unit", "is_held", "room_for"]
+__all__ = ["NO_DTYPE", "as_dtype", "common_dtype", "in_unit", "is_held", "refuse_far", "room_for"]
 
+NO_TIME = np.dtype(bool)
 #: The errors that NumPy raises for what is not a dtype; it parses text like "08" or "i4,(" as Python.
 NO_DTYPE = (TypeError, ValueError, SyntaxError, KeyError, IndexError, OverflowError, RecursionError, MemoryError)
 
@@ -124,6 +126,20 @@ def is_held(times: Any, dtype: np.dtype[Any]) -> Any:
     except OverflowError:
         return np.array([is_held(time, dtype) for time in times]) if np.ndim(times) else np.bool_(False)
     return (again == times) | np.isnat(times)
+
+
+def refuse_far(values: Sequence[Any]) -> None:
+    """Raise an OverflowError for a date or duration that the common unit of several, in which NumPy computes, wraps."""
+    times = [x for x in values if getattr(x, "dtype", NO_TIME).kind in "mM" and x.dtype.str[3:]]
+    try:
+        unit = np.result_type(*[x.dtype for x in times]).str[3:]
+    except TypeError:  # as NumPy will say
+        return
+    for x in times:
+        dtype = np.dtype(f"{x.dtype.kind}8{unit}")
+        held = np.bool_(True) if x.dtype.str[3:] == unit else is_held(x, dtype)
+        if not held.all():
+            raise OverflowError(f"{np.asarray(x)[~held].flat[0]} is too far for {dtype}, in which both are computed")
 
 
 def room_for(given: np.dtype[Any], dtype: np.dtype[Any]) -> str:

@@ -6,6 +6,9 @@ from cpython.object cimport PyObject
 
 from lodcore.base cimport caller
 
+from numpy import datetime64 as DATE, timedelta64 as DURATION
+
+from lodcore.base.dtypes import refuse_far
 from lodcore.base.memory import LIMIT, integer
 
 cdef extern from "recycling.h":
@@ -54,13 +57,19 @@ cpdef object computed(function, values):
 
     NumPy's warnings name the caller.
     """
+    cdef int times = 0
     before = None
     for x in values:
-        if type(x) is cnp.ndarray and cnp.PyArray_NBYTES(x) > WIDE:
-            before = begin()
-            break
+        if type(x) is cnp.ndarray:
+            if before is None and cnp.PyArray_NBYTES(x) > WIDE:
+                before = begin()
+            times += cnp.PyArray_TYPE(x) in (cnp.NPY_DATETIME, cnp.NPY_TIMEDELTA)
+        elif type(x) is DATE or type(x) is DURATION:
+            times += 1
     setting = caller.begin()
     try:
+        if times > 1:
+            refuse_far(values)
         return function(*values)
     finally:
         caller.end(setting)

@@ -9,7 +9,8 @@ cdef extern from "numpy/arrayobject.h":
     ctypedef Py_ssize_t npy_intp
 
     enum:
-        NPY_BOOL, NPY_DOUBLE, NPY_FLOAT, NPY_INT32, NPY_INT64, NPY_UINT32, NPY_UINT64, NPY_VOID
+        NPY_BOOL, NPY_DATETIME, NPY_DOUBLE, NPY_FLOAT, NPY_INT32, NPY_INT64, NPY_TIMEDELTA, NPY_UINT32, NPY_UINT64
+        NPY_VOID
         NPY_ARRAY_WRITEABLE
 
     ctypedef enum NPY_ORDER:

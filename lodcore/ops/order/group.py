@@ -28,12 +28,14 @@ from lodcore.ops.move.structure import lod_reset
 from lodcore.ops.move.values import reshape
 from lodcore.ops.order.keys import check_keys, is_several, keys_of, listed, numbered, records_of_keys, sorting_of
 from lodcore.tensors import lod_body, lod_tensor_body
+from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["explode", "group_by", "group_rows", "implode", "join_by_key", "match_keys"]
 
 ORDERS = ("sorted", "first", "runs")
+ONE = LoD.from_lengths([1])
 WAYS = ("inner", "left", "right", "outer")
 
 # -- equal keys --------------------------------------------------------------------------------------------------------
@@ -188,7 +190,8 @@ def _column(where: str, j: int, key: Any, column: Any) -> Any:
         return column
     if levels_of_given(column):
         whole = insert_level(nested_operand(f"{where}: column {j}", column), 0, whole=True)
-        return drop_level(sequence_unflatten(whole, reshape(num_rows(key), [1]), 0), 0, 2)
+        count = lod_reset(reshape(num_rows(key), [1]), target_lod=ONE)
+        return drop_level(sequence_unflatten(whole, count, 0), 0, 2)
     return rows(lod_reset(column, insert_level(key, 0, whole=True)))
 
 

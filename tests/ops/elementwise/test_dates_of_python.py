@@ -240,3 +240,37 @@ def test_dates_and_durations_do_not_become_one_tensor():
     for one, other, kinds in ((dates[0], gaps[0], "dates"), (gaps[0], dates[0], "dates"), (DATE, DAY, "dates")):
         with pytest.raises(DTypeError, match=f"among {kinds}; values are of one kind"):
             lodcore.array([[one, other]])
+
+
+FAR = lodcore.array([np.array(["9999-12-31"], "M8[D]")])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x < datetime.date(9999, 12, 31),
+        lambda x: np.minimum(x, np.datetime64("3000-01-01")),
+        lambda x: np.clip(x, None, np.datetime64("3000-01-01")),
+        lambda x: lodcore.where(x != np.datetime64("NaT"), x, np.datetime64("3000-01-01")),
+        lambda x: x - FAR,
+        lambda x: x == FAR,
+        lambda x: (x - x) < np.timedelta64(2**40, "D"),
+    ],
+)
+def test_dates_that_the_common_unit_cannot_hold_are_refused(call):
+    x = lodcore.array([np.array(["2020-01-01"], "M8[ns]")])
+    with lodcore.Program() as program:
+        made = call(lodcore.data("x", (None,), "M8[ns]", num_levels=1))
+    for way in (call, lambda x: lodcore.vjp(call, x), lambda x: lodcore.Executor().run(program, {"x": x}, [made])):
+        with pytest.raises(
+            lodcore.DTypeError, match=r"(9999-12-31|3000-01-01|days) is too far for .*\[ns\], in w"
+        ):
+            way(x)
+
+
+def test_dates_of_several_units_are_compared_where_the_common_one_holds_them():
+    x = lodcore.array([np.array(["2020-01-01", "NaT"], "M8[ns]")])
+    assert (x < datetime.date(2021, 12, 31)).tolist() == [[True, False]]
+    assert (x < np.datetime64("NaT")).tolist() == [[False, False]]
+    assert ((x - x) / np.timedelta64(1, "D")).values[0] == 0
+    assert np.isnat((x + np.timedelta64(1, "D")).values).tolist() == [False, True]

@@ -9,13 +9,13 @@ import numpy as np
 from lodcore.base.dispatch import Symbol
 from lodcore.batching.limits import PlanOfBins
 from lodcore.errors import LoDError
-from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_unflatten
-from lodcore.tensors import lod_body
+from lodcore.ops import drop_level, gather_sequences, insert_level, lod_append, lod_reset, sequence_unflatten
+from lodcore.ops.move.same_structure import refuse_unlike
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 
-__all__ = ["known_levels", "pack_documents", "unpack_documents"]
+__all__ = ["checked_by_runs", "known_levels", "pack_documents", "unpack_documents"]
 
 
 def known_levels(x: Any) -> tuple[int, Any]:
@@ -33,16 +33,15 @@ def pack_documents(plan: PlanOfBins, x: Any) -> LoDTensor:
     levels, value = known_levels(x)
     if value is not None:
         check_documents(plan, where, value.lod)
+    elif levels == 1:
+        x = checked_by_runs(where, x, LoD.from_lengths(plan.lengths), "x")
     if plan.is_cut and levels > 1:
         raise LoDError(f"{where}: x: has {levels} levels; the plan cuts documents, which must have one level")
     taken: Any = _pieces(plan, x) if plan.is_cut else gather_sequences(x, plan.documents)
     if levels == 1:
-        target = plan.lod
-    else:
-        inner = taken.lod
-        offsets = [plan.bins.offsets(), *(inner.offsets(k) for k in range(inner.num_levels))]
-        target = lod_body.make_lod(offsets, inner.num_rows)
-    return lod_reset(taken, target_lod=target)  # type: ignore[return-value]  # plans have levels
+        return lod_reset(taken, target_lod=plan.lod)  # type: ignore[return-value]  # plans have levels
+    counts = LoDTensor.from_lengths(plan.bins.lengths(), [plan.num_bins])
+    return drop_level(sequence_unflatten(insert_level(taken, 0, whole=True), counts, 0))  # type: ignore[return-value]
 
 
 def _pieces(plan: PlanOfBins, x: Any) -> Any:
@@ -79,6 +78,8 @@ def unpack_documents(plan: PlanOfBins, y: Any) -> Any:
         levels, value = known_levels(y)
     if value is not None:
         check_bins(plan, where, value.lod)
+    else:
+        y = checked_by_runs(where, y, plan.bins, "y")
     if levels == 1:
         if not plan.is_whole:
             raise LoDError(f"{where}: y: has one row per document; the plan drops or cuts documents, or is a part")
@@ -93,6 +94,12 @@ def unpack_documents(plan: PlanOfBins, y: Any) -> Any:
     ends = np.append(0, np.cumsum(np.bincount(plan.documents, minlength=plan.num_documents)))
     offsets = [inner.offsets(0)[ends], *(inner.offsets(k) for k in range(1, inner.num_levels))]
     return lod_reset(back, target_lod=LoD.from_offsets(*offsets))
+
+
+def checked_by_runs(where: str, given: Any, planned: LoD, name: str) -> Any:
+    """Return a Variable for which a run will raise an error if its first levels are not the planned ones."""
+    nothing = LoDTensor(np.zeros((planned.num_rows, 0), np.bool_), planned)
+    return refuse_unlike(given, nothing, where, planned.num_levels - 1, name, "the plan")
 
 
 def check_documents(plan: PlanOfBins, where: str, lod: LoD) -> None:

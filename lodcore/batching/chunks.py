@@ -10,6 +10,7 @@ import numpy.typing as npt
 from lodcore.base.dispatch import Symbol
 from lodcore.base.keywords import hinting
 from lodcore.base.memory import flag
+from lodcore.batching.applied_plans import checked_by_runs, known_levels
 from lodcore.batching.limits import Int64, as_choice, as_count, as_lengths, sealed
 from lodcore.batching.pack_plans import PackPlan, Pieces, plan_of_pieces
 from lodcore.errors import LoDError
@@ -123,9 +124,12 @@ class ChunkPlan:
         where = "ChunkPlan.apply"
         if not isinstance(x, Symbol):
             x = as_nested(f"{where}: x", x)
-        if x.lod.num_levels != 1:
-            raise LoDError(f"{where}: x: has {x.lod.num_levels} levels; documents of tokens have one")
-        found = x.lod.lengths()
+        levels, value = known_levels(x)
+        if levels != 1:
+            raise LoDError(f"{where}: x: has {levels} levels; documents of tokens have one")
+        if value is None:
+            x = checked_by_runs(where, x, LoD.from_lengths(self.lengths), "x")
+        found = self.lengths if value is None else value.lod.lengths()
         if not np.array_equal(found, self.lengths):
             same = len(found) == len(self.lengths)
             what = (
@@ -168,12 +172,15 @@ class ChunkPlan:
         as_choice(f"{where}: reduce", reduce, ("mean", "first"))
         if not isinstance(y, (Symbol, np.ndarray)):
             y = as_nested(f"{where}: y", y)
-        value = y.get() if isinstance(y, Symbol) else y
+        levels, value = known_levels(y)
         if isinstance(value, LoDTensor) and value.num_levels and value.lod != self.lod:
             raise LoDError(f"{where}: y: has windows other than the {len(self)} that were planned")
-        count = len(value.values if isinstance(value, LoDTensor) else value)
-        if count != self.lod.num_rows:
-            raise LoDError(f"{where}: y: has {count} rows; the windows have {self.lod.num_rows}")
+        if value is None:
+            y = checked_by_runs(where, y, self.lod, "y") if levels else lod_reset(y, target_lod=self.lod)
+        else:
+            count = len(value.values if isinstance(value, LoDTensor) else value)
+            if count != self.lod.num_rows:
+                raise LoDError(f"{where}: y: has {count} rows; the windows have {self.lod.num_rows}")
         documents = LoD.from_lengths(self.lengths)
         if reduce == "first":
             return _take_rows(y, self._firsts(), documents)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from lodcore.batching import chunk_plan, concat_and_cut
+from lodcore.ops import rows
 from reference.batching import chunks as meaning
 from tests.helpers.plans import document_lengths, documents_of
 from tests.helpers.tables import for_each
@@ -216,3 +217,25 @@ def test_fewer_tokens_than_a_window():
         assert (packed.num_rows, plan.num_bins, plan.report().num_tokens) == (kept, int(kept > 0), kept)
     for lengths in ([2, 2], [4], [1, 0, 3, 0]):  # exactly one window, which is not shorter
         assert concat_and_cut(documents_of(lengths), 4, drop_last=True)[0].num_rows == 4
+
+
+@pytest.mark.parametrize("reduce", ["mean", "first"])
+def test_chunk_plans_are_applied_and_undone_in_a_program(reduce):
+    x = documents_of([4, 0, 7], np.float64)
+    plan = chunk_plan(x, size=3, stride=2)
+    with lodcore.Program() as program:
+        fed = lodcore.data("x", (None,), np.float64, num_levels=1)
+        windows = plan.apply(fed)
+        found = [windows, plan.undo(windows * 2.0, reduce), plan.undo(rows(windows) * 2.0, reduce)]
+    first, *others = lodcore.Executor().run(program, {"x": x}, found)
+    assert first.equals(plan.apply(x))
+    for one in others:
+        assert one.equals(plan.undo(first * 2.0, reduce))
+    with pytest.raises(
+        LoDError, match=r"ChunkPlan.apply: x: sequence 0 of level 0 has length 7; that of the plan has 4"
+    ):
+        lodcore.Executor().run(program, {"x": x[::-1]}, [windows])
+    with lodcore.Program() as program:
+        back = plan.undo(lodcore.data("y", (None,), np.float64, num_levels=2), reduce)
+    with pytest.raises(LoDError, match=r"ChunkPlan.undo: y: sequence 0 of level 0 has length"):
+        lodcore.Executor().run(program, {"y": first[::-1]}, [back])

@@ -288,7 +288,9 @@ def test_a_program_refuses_documents_that_the_plan_would_cut_elsewhere():
         x = lodcore.data("x", (None,), "int64", num_levels=1)
         packed = plan.apply(x)
     assert lodcore.Executor().run(made, {"x": documents_of([3, 9])}, [packed])[0].lod == plan.lod
-    with pytest.raises(LoDError, match="the length of sequence 0"):
+    with pytest.raises(
+        LoDError, match=r"PackPlan.apply: x: sequence 0 of level 0 has length 4; that of the plan has 3"
+    ):
         lodcore.Executor().run(made, {"x": documents_of([4, 8])}, [packed])
 
 
@@ -487,6 +489,29 @@ def test_pack_plan_apply_and_undo_are_recorded_in_a_program(overflow):
     found = lodcore.Executor().run(program, feed={"x": x}, fetch=[packed, back])
     assert found[0].equals(plan.apply(x))
     assert found[1].equals(plan.undo(plan.apply(x * 2.0)))
+
+
+def test_a_program_refuses_other_documents_and_bins_than_planned():
+    plan = pack_plan([3, 1, 2], budget=4)
+    x = documents_of([3, 1, 2], np.float64)
+    deep = LoDTensor(x.values, LoD.from_lengths([2, 1, 1], [1, 2, 1, 2]))
+
+    def run(function, fed):
+        with lodcore.Program() as program:
+            found = function(lodcore.data("x", (None,), fed.dtype, num_levels=fed.num_levels))
+        return lodcore.Executor().run(program, {"x": fed}, [found])[0]
+
+    for good in (x, deep):
+        assert run(plan.apply, good).equals(plan.apply(good))
+    with pytest.raises(
+        LoDError, match=r"PackPlan.apply: x: sequence 0 of level 0 has length 2; that of the plan has 3"
+    ):
+        run(plan.apply, documents_of([2, 2, 2]))
+    packed = LoDTensor(x.values, LoD.from_lengths([1, 2], [2, 2, 2]))
+    with pytest.raises(LoDError, match=r"PackPlan.undo: y: sequence 0 of level 0 has length 1; that of the plan has 2"):
+        run(plan.undo, packed)
+    with pytest.raises(LoDError, match=r"PackPlan.undo: y: sequence 0 of level 0 has length 1; that of the plan has 2"):
+        run(plan.undo, documents_of([1, 2]))
 
 
 # -- the report --------------------------------------------------------------------------------------------------------

@@ -262,9 +262,7 @@ def test_dates_that_the_common_unit_cannot_hold_are_refused(call):
     with lodcore.Program() as program:
         made = call(lodcore.data("x", (None,), "M8[ns]", num_levels=1))
     for way in (call, lambda x: lodcore.vjp(call, x), lambda x: lodcore.Executor().run(program, {"x": x}, [made])):
-        with pytest.raises(
-            lodcore.DTypeError, match=r"(9999-12-31|3000-01-01|days) is too far for .*\[ns\], in w"
-        ):
+        with pytest.raises(lodcore.DTypeError, match=r"(9999-12-31|3000-01-01|days) is too far for .*\[ns\], in w"):
             way(x)
 
 

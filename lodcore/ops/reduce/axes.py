@@ -340,7 +340,8 @@ def max(
     Parameters
     ----------
     empty : number, optional
-        The maximum of no values. Unlike `initial`, it does not affect sequences that have values.
+        The maximum of no values. Unlike `initial`, it does not affect sequences that have values, and cannot be given
+        with `where`.
 
     Raises
     ------

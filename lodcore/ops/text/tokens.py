@@ -237,7 +237,7 @@ def sequence_scatter(x: Any, ids: Any, updates: Any, level: int = -1) -> Any:
         One line per sequence of ids; a LoDTensor keeps its LoD.
     ids : LoDTensor or nested lists of integers
         n sequences of rows of shape () or (1,), of any integer dtype, each 0 .. n_columns - 1.
-    updates : LoDTensor, nested lists or array_like
+    updates : LoDTensor, nested lists or ndarray
         One row per id: with the LoD of ids, or dense, broadcasting against the rows. A row has the shape of x[i, id]; a
         number may also have shape (1,).
     level : int

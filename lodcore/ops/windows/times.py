@@ -388,7 +388,8 @@ def sequence_resample(x: Any, n: int, times: Any = None) -> Any:
     Raises
     ------
     DTypeError, ShapeError, LoDError, ValueError
-        If x or times do not hold such numbers, times do not have the LoD of x or are not sorted, or n is below 1.
+        If x or times do not hold such numbers, times do not have the LoD of x or are not sorted, or n is below 1. Where
+        only a run knows the times, whether they are sorted is not checked.
 
     Examples
     --------

@@ -63,7 +63,8 @@ class Stream(StreamBody, Generic[T]):
 
     An error in `next`, also of the source or of `length`, loses no item: those that were read and not returned are kept
     for the next call. So, with overflow "error", an item that is too long stays where it is: every further call raises
-    the same error, and what waits is not returned. Several threads may share a stream; each bin is returned to one of them.
+    the same error, and what waits is not returned. Several threads may share a stream; each bin is returned to one of
+    them.
 
     Attributes
     ----------

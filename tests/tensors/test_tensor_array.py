@@ -203,6 +203,16 @@ def test_stacks_of_an_untouched_array_copy_nothing():
     steps, _ = TensorArray.unpack([[1, 2], [3]], 0)
     assert np.shares_memory(steps.concat(), steps.read(0))
     assert not steps.concat().flags.writeable
+    wide = np.arange(12.0).reshape(3, 2, 2)
+    joined = TensorArray.unstack(wide).concat()
+    assert np.shares_memory(joined, wide)
+    assert not joined.flags.writeable
+    assert joined.tolist() == wide.reshape(6, 2).tolist()
+    other = TensorArray.unstack(wide, 1).concat()  # whose steps do not follow each other
+    assert other.tolist() == np.concatenate([wide[:, 0], wide[:, 1]]).tolist()
+    (gradient,) = lodcore.vjp(lambda x: TensorArray.unstack(x).concat(), wide)[1](joined)
+    assert gradient.tolist() == wide.tolist()
+    assert TensorArray.unstack(np.ones((2, 0, 3))).concat().shape == (0, 3)
 
 
 def test_size_of_an_array_made_of_a_source():

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base import buffers
 from lodcore.base.memory import integer
 from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import axis_of
@@ -136,6 +137,10 @@ def joined_elements(ta: TensorArray, axis: int, where: str = "tensor_array_conca
     source = ta.untouched_source
     if axis == 0 and isinstance(source, LoDTensor) and len(source):
         return source.flatten(0), []
+    if axis == 0 and isinstance(source, np.ndarray) and len(source) and source.ndim > 1 and source.flags.c_contiguous:
+        joined = source.reshape(source.shape[0] * source.shape[1], *source.shape[2:])
+        buffers.seal(joined)
+        return joined, []
     elements = _joinable(where, ta.elements(where))
     if not elements:
         return _none_of(where, ta.element_spec(), axis, False), elements

@@ -302,6 +302,8 @@ def test_dlpack_of_a_lodtensor_is_refused():
 @for_each(
     ("call", "error", "says"),
     [
+        (lambda: lodcore.array([["a"]]).max(), DTypeError, "^max: x: has dtype <U1, which has no max"),
+        (lambda: lodcore.LoDTensor.from_lengths([["a"]], [1]).min(axis=2), DTypeError, "^min: x: has dtype <U1, which"),
         (lambda: lodcore.array([["a"]]).ptp(), DTypeError, "ptp: x: has dtype <U1, which has no max"),
         (lambda: lodcore.array([["a"]]).ptp(axis=1), DTypeError, "ptp: x: has dtype <U1; along axes of levels"),
         (lambda: np.ptp(lodcore.array([["a"]])), DTypeError, "numpy.ptp: x: has dtype <U1, which has no max"),

@@ -500,6 +500,8 @@ def check_kind(name: str, dtype: np.dtype[Any], ragged: bool) -> None:
     if name in ("max", "min", "argmax", "argmin"):
         if ragged and dtype.kind not in "biuf":
             raise DTypeError(f"{name}: x: has dtype {dtype}; along axes of levels real numbers are needed")
+        if name in ("max", "min") and dtype.kind in "USV":
+            raise DTypeError(f"{name}: x: has dtype {dtype}, which has no {name}; numbers or dates are needed")
     elif dtype.kind not in "biufc":
         raise DTypeError(f"{name}: x: has dtype {dtype}; numbers are needed")
     elif name == "prod" and ragged and dtype.kind == "c":

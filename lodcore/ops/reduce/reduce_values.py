@@ -131,7 +131,7 @@ def _raises(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
 
 def _without(name: str, dtype: np.dtype[Any], error: TypeError) -> DTypeError:
     """Return the error for values that NumPy cannot reduce."""
-    return DTypeError(f"{name}: x: has dtype {dtype}, which has no {name}: {error}")
+    return DTypeError(f"reduce_values: x: has dtype {dtype}, which has no {name}: {error}")
 
 
 def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:

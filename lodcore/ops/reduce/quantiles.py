@@ -360,6 +360,8 @@ def quantile(
     levels = getattr(x, "num_levels", 0)
     if not levels:
         raise TypeError(f"{name}: x: has no levels; use numpy.{name}")
+    if isinstance(q, (list, tuple)):
+        _quantile_of(x.dtype, q, method, ())  # which refuses an uneven list in our words
     if type(axis) is int and axis == levels and not keepdims:  # the usual case
         return _of_sequences(x, q, method, levels - 1, skip_nan)
     axes = tuple(range(x.ndim)) if axis is None else axes_of(name, axis, x.ndim)

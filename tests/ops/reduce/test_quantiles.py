@@ -128,3 +128,9 @@ def test_kept_axes_of_several_quantiles_are_the_same_when_recorded(axis):
     recorded, _ = vjp(lambda x: np.quantile(x, [0.25, 0.5, 0.75], axis=axis, keepdims=True), x)
     assert recorded.shape == at_once.shape
     np.testing.assert_array_equal(values_of(recorded), values_of(at_once))
+
+
+def test_uneven_probabilities_are_refused():
+    for function in (lodcore.ops.quantile, lodcore.ops.nanquantile):
+        with pytest.raises(lodcore.ShapeError, match=f"^{function.__name__}: q: is nested unevenly"):
+            function(lodcore.array([[1.0], [2.0]]), [[0.5], [0.1, 0.2]], axis=1)

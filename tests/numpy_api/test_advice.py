@@ -303,6 +303,9 @@ def test_dlpack_of_a_lodtensor_is_refused():
     ("call", "error", "says"),
     [
         (lambda: lodcore.array([["a"]]).max(), DTypeError, "^max: x: has dtype <U1, which has no max"),
+        (lambda: lodcore.array([["9" * 30]]).astype(int), ValueError, "^cast: x: .* too large"),
+        (lambda: lodcore.ops.cast(np.zeros(2, [("a", "f8"), ("b", "i8")]), float), DTypeError, "^cast: x: Cannot cast"),
+        (lambda: lodcore.ops.bitwise_reduce(numbers(), "nor", 1), ValueError, "^bitwise_reduce: name: is 'nor'"),
         (lambda: lodcore.LoDTensor.from_lengths([["a"]], [1]).min(axis=2), DTypeError, "^min: x: has dtype <U1, which"),
         (lambda: lodcore.array([["a"]]).ptp(), DTypeError, "ptp: x: has dtype <U1, which has no max"),
         (lambda: lodcore.array([["a"]]).ptp(axis=1), DTypeError, "ptp: x: has dtype <U1; along axes of levels"),

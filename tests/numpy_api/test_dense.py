@@ -829,3 +829,14 @@ def test_condition_numbers_of_several_matrices_are_those_of_numpy(order):
 @pytest.mark.parametrize("order", [None, 2, -2])
 def test_condition_number_of_zeros_is_infinite(order):
     assert lodcore.vjp(lambda x: np.linalg.cond(x, order), np.zeros((2, 2)))[0] == np.inf
+
+
+def test_einsum_that_multiplies_some_operands_first_has_all_digits_of_the_widest():
+    random = np.random.default_rng(0)
+    narrow, wide = random.standard_normal((2, 3, 3)).astype("f4"), random.standard_normal((3, 3))
+    found, pull = lodcore.vjp(lambda *xs: np.einsum("ij,jk,kl->il", *xs, optimize=True), *narrow, wide)
+    np.testing.assert_allclose(found, narrow[0].astype("f8") @ narrow[1].astype("f8") @ wide, rtol=1e-13)
+    gradients = pull(np.ones((3, 3)))
+    assert [one.dtype.name for one in gradients] == ["float32", "float32", "float64"]
+    wanted = (narrow[0].astype("f8") @ narrow[1].astype("f8")).T @ np.ones((3, 3))
+    np.testing.assert_allclose(gradients[2], wanted, rtol=1e-13)

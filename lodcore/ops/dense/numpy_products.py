@@ -49,6 +49,9 @@ def _label_sizes(labels: list[str], shapes: list[Shape]) -> dict[str, int | None
 
 
 def _einsum(*xs: Array, subscripts: str, optimize: Any) -> Array:
+    if optimize:  # which multiplies some operands first: with all digits of the widest one
+        wide = np.result_type(*xs)
+        xs = tuple([x.astype(wide, copy=False) for x in xs])
     return np.einsum(subscripts, *xs, optimize=optimize)  # type: ignore[no-any-return]
 
 
@@ -77,7 +80,7 @@ def _vjp_of_one(d: Array, x: Array, others: list[Array], own: str, known: list[s
     """Return the gradient of one operand: the sum over labels that it lacks, spread over labels that only it has."""
     each = "".join(dict.fromkeys(own))
     kept = "".join([label for label in each if any(label in one for one in known)])
-    found = np.einsum(f"{','.join(known)}->{kept}", d, *others, optimize=optimize)
+    found = _einsum(d, *others, subscripts=f"{','.join(known)}->{kept}", optimize=optimize)
     sizes = [x.shape[own.index(label)] for label in each]
     widths = iter(found.shape)
     found = found.reshape([next(widths) if label in kept else 1 for label in each])

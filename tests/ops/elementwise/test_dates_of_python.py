@@ -251,7 +251,7 @@ FAR = lodcore.array([np.array(["9999-12-31"], "M8[D]")])
         lambda x: x < datetime.date(9999, 12, 31),
         lambda x: np.minimum(x, np.datetime64("3000-01-01")),
         lambda x: np.clip(x, None, np.datetime64("3000-01-01")),
-        lambda x: lodcore.where(x != np.datetime64("NaT"), x, np.datetime64("3000-01-01")),
+        lambda x: lodcore.where(x != np.datetime64("NaT", "D"), x, np.datetime64("3000-01-01")),
         lambda x: x - FAR,
         lambda x: x == FAR,
         lambda x: (x - x) < np.timedelta64(2**40, "D"),
@@ -269,6 +269,6 @@ def test_dates_that_the_common_unit_cannot_hold_are_refused(call):
 def test_dates_of_several_units_are_compared_where_the_common_one_holds_them():
     x = lodcore.array([np.array(["2020-01-01", "NaT"], "M8[ns]")])
     assert (x < datetime.date(2021, 12, 31)).tolist() == [[True, False]]
-    assert (x < np.datetime64("NaT")).tolist() == [[False, False]]
+    assert (x < np.datetime64("NaT", "D")).tolist() == [[False, False]]
     assert ((x - x) / np.timedelta64(1, "D")).values[0] == 0
     assert np.isnat((x + np.timedelta64(1, "D")).values).tolist() == [False, True]

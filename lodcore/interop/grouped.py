@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.missing import refuse_missing
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.joined import columns_with_keys, entries_without_nulls, ways_of
 from lodcore.ops import match_keys
 from lodcore.tensors import lod_body
-from lodcore.tensors.foreign_columns import refuse_missing
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore.base.missing import is_column
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.grouped import Groups
 from lodcore.interop.missing_values import Key, TableColumn, policies, without_nulls
@@ -16,7 +17,6 @@ from lodcore.ops import gather_nested
 from lodcore.ops.order.keys import keys_of, nested_groups
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.conversions import TAKERS
-from lodcore.tensors.foreign_columns import is_column
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
+from lodcore.base.missing import refuse_missing
 from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, lists_converted, refuse_symbols, stands_for
 from lodcore.operators.alignment import shared
 from lodcore.operators.operands import rows_of
+from lodcore.tensors.foreign_columns import is_array
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import with_dates
+from lodcore.tensors.nested import as_array, with_dates
 
 __all__ = ["FUNCTIONS"]
 
@@ -117,6 +119,8 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, **kwargs: Any) -> Any:
     """Return elementwise whether a number is among others, whose structure is ignored."""
     refuse_symbols("isin", (element, test_elements))
-    others = rows_of(test_elements)
-    others = with_dates("isin: test_elements", np.asarray(others)) if isinstance(others, (list, tuple)) else others
+    where = "isin: test_elements"
+    refuse_missing(where, test_elements)
+    others = as_array(where, test_elements) if is_array(test_elements) else rows_of(test_elements)
+    others = with_dates(where, np.asarray(others)) if isinstance(others, (list, tuple)) else others
     return shared("isin", lambda values: np.isin(values, others, assume_unique, invert, **kwargs), element)

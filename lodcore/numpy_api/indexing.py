@@ -11,6 +11,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol, open_operators
 from lodcore.base.memory import as_integer
+from lodcore.base.missing import refuse_missing
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api import dense_shapes
@@ -435,6 +436,7 @@ def _fitting(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any], lod: Any)
             raise LoDError("assignment: value: has levels; the indexed rows have none")
         made = kept_in("assignment: value", fitted("assignment", shape, lod, value), dtype)
     else:
+        refuse_missing("assignment: value", value)
         made = kept_in("assignment: value", rows_of(value), dtype)
         if made.ndim and lod is not None:
             made = fitted("assignment", shape, lod, made)

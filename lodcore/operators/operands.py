@@ -12,9 +12,10 @@ from lodcore.base.dtypes import is_held, room_for
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.operators.arguments import WEAK, dense_of
 from lodcore.tensors import lod_body, lod_tensor_body
+from lodcore.tensors.foreign_columns import is_array
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import error_of_objects, with_dates
+from lodcore.tensors.nested import as_array, error_of_objects, with_dates
 from lodcore.tensors.tensor import Spec, Tensor, is_holder
 
 __all__ = [
@@ -163,6 +164,8 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
     """
     if isinstance(value, LoDTensor):
         raise LoDError(f"{where}: has levels; a number or an array is needed")
+    if is_array(value):
+        value = as_array(where, value)
     try:
         given = np.asarray(value)
     except ValueError:

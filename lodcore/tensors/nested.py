@@ -12,9 +12,10 @@ from lodcore import kernels
 from lodcore.base import buffers, dtypes
 from lodcore.base.articles import with_article
 from lodcore.base.memory import check_size
+from lodcore.base.missing import decoded, is_column, refuse_missing
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors import lod_body
-from lodcore.tensors.foreign_columns import array_of_text, dtype_for, is_array, is_column, refuse_missing
+from lodcore.tensors.foreign_columns import array_of_text, dtype_for, is_array
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.python_dates import dates_of, nat_of_none, refuse_far
 from lodcore.tensors.text import refuse_changed, refuse_nul, refuse_numbers, shortened
@@ -357,9 +358,8 @@ def is_view(rows: Array, given: Any) -> bool:
 
 def as_array(where: str, given: Any) -> Array:
     """Convert a caller's dense tensor to a plain ndarray."""
-    if isinstance(given, np.ma.MaskedArray):
-        raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
     refuse_conversion(where, given)
+    given = decoded(given)
     refuse_missing(where, given)
     try:
         made = np.asarray(given, dtype_for(given))

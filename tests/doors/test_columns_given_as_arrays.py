@@ -15,6 +15,13 @@ from tests.helpers.tables import for_each
 pandas, polars, pyarrow = (imported(name) for name in ("pandas", "polars", "pyarrow"))
 pytestmark = MARKS
 
+
+def chunks_of_a_dictionary(*chunks):
+    """Return a column of Arrow of several chunks, each with its own dictionary."""
+    kind = pyarrow.array(chunks[0]).type
+    return pyarrow.chunked_array([pyarrow.array(chunk, kind).dictionary_encode() for chunk in chunks])
+
+
 HUGE = [2**60, 2**60 + 1, None]
 INTEGERS = {
     "Polars": lambda: polars.Series(HUGE),
@@ -25,6 +32,12 @@ INTEGERS = {
     "pyarrow": lambda: pyarrow.array(HUGE),
     "a dictionary": lambda: pyarrow.array([1, 2, None]).dictionary_encode(),
     "chunks": lambda: pyarrow.chunked_array([[1], [2, None]]),
+    "chunks of a dictionary": lambda: chunks_of_a_dictionary([1, 2], [None]),
+    "a dictionary with a null": lambda: pyarrow.array([1, 2, None]).dictionary_encode(null_encoding="encode"),
+    "a dictionary in pandas": lambda: pandas.Series(
+        pandas.arrays.ArrowExtensionArray(chunks_of_a_dictionary([1, 2], [None]))
+    ),
+    "runs": lambda: pyarrow.RunEndEncodedArray.from_arrays(pyarrow.array([2, 3]), pyarrow.array([1, None])),
 }
 BOOLS = {
     "Polars": lambda: polars.Series([True, False, None]),
@@ -42,6 +55,7 @@ TEXT = {
     "pandas with Arrow": lambda words: pandas.Series(words, dtype=pandas.ArrowDtype(pyarrow.string())),
     "pyarrow": pyarrow.array,
     "chunks": lambda words: pyarrow.chunked_array([words[:1], words[1:]]),
+    "chunks of a dictionary": lambda words: chunks_of_a_dictionary(words[:1], words[1:]),
 }
 X = lodcore.array([["b"], [], ["a", "b"]])
 G = Groups({"v": lodcore.array([[1], [], [2, 3]])}, {"k": [1, 2, 3]})
@@ -106,6 +120,7 @@ def test_sequences_of_text_are_compared_with_a_column(name):
         lambda: pandas.array([1.5, None], dtype="Float64"),
         lambda: pandas.Series([1.5, None]),
         lambda: pyarrow.array([1.5, None]),
+        lambda: chunks_of_a_dictionary([1.5], [None]),
     ],
 )
 def test_missing_floats_are_nan(column):
@@ -227,3 +242,52 @@ def test_a_list_of_columns_is_a_list_of_sequences():
     ):
         with pytest.raises(error, match=f"^lodcore.array: obj: {text}"):
             lodcore.array(obj)
+
+
+#: Calls with a vector of integers, and the name of the argument.
+VECTORS_OF_INTEGERS = [
+    (lodcore.LoD.from_lengths, r"LoD.from_lengths: lengths\[0\]"),
+    (lodcore.LoD.from_segment_ids, "LoD.from_segment_ids: ids"),
+    (lambda c: LoDTensor.from_lengths(np.arange(3), c), r"LoD.from_lengths: lengths\[0\]"),
+    (lambda c: LoDTensor.from_padded(np.ones((3, 2)), c), "LoDTensor.from_padded: lengths"),
+    (lambda c: lodcore.gather_sequences(SEQUENCES, c), "gather_sequences: index"),
+    (lambda c: SEQUENCES[c], "index"),
+    (lambda c: G[c], "Groups: index"),
+    (lambda c: SEQUENCES + SEQUENCES.per_sequence(c), "per_sequence: v"),
+    (lambda c: np.isin(SEQUENCES, c), "isin: test_elements"),
+    (lambda c: SEQUENCES.copy().__setitem__(slice(None), c), "assignment: value"),
+]
+
+
+@for_each(("call", "where"), VECTORS_OF_INTEGERS)
+def test_lengths_and_indices_may_not_be_missing(call, where):
+    for make in INTEGERS.values():
+        with pytest.raises(LoDError, match=f"^{where}: row 2 is null; integers have no value for it"):
+            call(make())
+
+
+@for_each(
+    ("call", "where"),
+    [
+        (lambda m: G[m], "Groups: index"),
+        (lambda m: SEQUENCES.copy().__setitem__(0, m[:2]), "assignment: value"),
+        (lambda m: np.isin(SEQUENCES, m), "isin: test_elements"),
+        (lambda m: LoDTensor.from_lengths(m, [3]), "LoDTensor.from_lengths: values"),
+        (lambda m: lodcore.LoD.from_lengths(m), r"LoD.from_lengths: lengths\[0\]"),
+    ],
+)
+def test_a_masked_array_is_refused(call, where):
+    with pytest.raises(DTypeError, match=f"^{where}: is a masked array; fill or drop the masked entries first"):
+        call(np.ma.array([1, 2, 0], mask=[False, True, False]))
+
+
+@for_each("name", TEXT)
+def test_text_of_every_library_is_assigned(name):
+    x = lodcore.array([["x", "y"], ["z"]])
+    x[0] = TEXT[name](["b", "a"])
+    assert x.tolist() == [["b", "a"], ["z"]]
+    with pytest.raises(LoDError, match=r"^assignment: value: row 1 is null; text has no value for it"):
+        x[0] = TEXT[name](["b", None])
+    with pytest.raises(DTypeError, match=r"^assignment: value: is 'long'; <U1 cannot hold it"):
+        x[0] = TEXT[name](["b", "long"])
+    assert x.tolist() == [["b", "a"], ["z"]]

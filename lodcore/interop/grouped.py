@@ -12,6 +12,7 @@ from lodcore.base.missing import refuse_missing
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.joined import columns_with_keys, entries_without_nulls, ways_of
+from lodcore.interop.presence import every
 from lodcore.ops import match_keys
 from lodcore.tensors import lod_body
 from lodcore.tensors.lod import LoD
@@ -298,7 +299,7 @@ class Groups:
             if not isinstance(key, str):
                 raise DTypeError(f"{where}: other[{key!r}]: has no text as its name")
         given = columns.pop(name)
-        known = np.arange(len(given.values)) if given.present is None else np.flatnonzero(given.present)
+        known = np.arange(len(given.values)) if given.present is None else np.flatnonzero(every(given.present))
         theirs = given.values[known]
         for key, column in columns.items():
             if len(column.values) != len(given.values):

@@ -15,6 +15,7 @@ from lodcore.interop.missing_values import TableColumn, filled, policies
 from lodcore.interop.pandas_columns import column_of
 from lodcore.interop.pandas_index import with_index_levels
 from lodcore.interop.polars_columns import column_of as column_of_polars
+from lodcore.interop.presence import every, whole
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
 
@@ -115,12 +116,12 @@ def entries_without_nulls(where: str, name: str, column: TableColumn, way: Any, 
     if column.present is None:
         return entries
     there = column.present[rows]
-    if there.all():
+    if whole(there):
         return entries
     if isinstance(way, str) and way == "error":
         if column.lossless:
             return entries
-        at = int(rows[np.argmin(there.reshape(len(there), -1).all(axis=1))])
+        at = int(rows[np.argmin(every(there))])
         example = example_of(entries.dtype)
         raise LoDError(
             f"{_label(where, name)}: row {at} is null; use a fill value such as nulls={{{name!r}: {example}}}"

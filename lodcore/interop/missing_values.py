@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore.errors import LoDError
 from lodcore.interop.arrow.types import example_of
+from lodcore.interop.presence import every, whole
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.padding import hold
@@ -27,7 +28,8 @@ class TableColumn(NamedTuple):
     values : ndarray or LoDTensor
         The entry of a missing value has no meaning.
     present : ndarray of bool, or None
-        Which rows have a value; None if all have. For a LoDTensor, there is one entry per innermost row.
+        Which rows have a value; None if all have. For a LoDTensor, there is one entry per innermost row. Records have
+        bools by field.
     sequences : sequence of ndarray of bool, or None
         For a LoDTensor, which sequences of each level are not null.
     lossless : bool
@@ -131,11 +133,11 @@ def without_nulls(where: str, name: str, column: TableColumn, way: Any) -> tuple
     values = column.values
     rows = values.values if isinstance(values, LoDTensor) else values
     present = column.present
-    if present is not None and present.all():
+    if present is not None and whole(present):
         present = None
     if present is not None and not (column.lossless and option is not None):
         if option in ("error", "empty"):
-            at = int(np.argmin(present.reshape(len(present), -1).all(axis=1)))
+            at = int(np.argmin(every(present)))
             example = example_of(rows.dtype)
             named = f" (nulls={{{name[5:-1]}: {example}}} for this column)" if "[" in name else ""
             raise LoDError(
@@ -150,7 +152,18 @@ def without_nulls(where: str, name: str, column: TableColumn, way: Any) -> tuple
 
 
 def filled(where: str, rows: Array, present: Array, fill: Any) -> Array:
-    """Return rows with a value where there is none."""
+    """Return rows with a value where there is none; of a record, in the fields where there is none."""
+    if present.dtype.names is not None:
+        fields = {
+            key: rows[key]
+            if present[key].all()
+            else filled(where, rows[key], present[key], fill[key] if isinstance(fill, np.void) else fill)
+            for key in present.dtype.names
+        }
+        records = np.empty(rows.shape, [(key, field.dtype, field.shape[1:]) for key, field in fields.items()])
+        for key, field in fields.items():
+            records[key] = field
+        return records
     entry = _entry(where, rows, fill)
     made: Array = rows.astype(entry.dtype)
     made[~present] = np.broadcast_to(entry[0], made.shape)[~present]

@@ -135,10 +135,9 @@ def _key_of(pandas: Any, name: str, series: Any) -> Key:
         numbers, _ = pandas.factorize(series)
         return Key(np.asarray(numbers, np.int64), entries, None if (numbers >= 0).all() else numbers >= 0)
     column = column_of(pandas, name, series)
-    present = column.present
     if isinstance(column.values, LoDTensor):
         raise DTypeError(f"{name}: holds lists; keys are numbers, dates or text")
-    return Key(column.values, entries, present)
+    return Key(column.values, entries, column.present)
 
 
 def to_pandas(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: bool = False) -> Any:

@@ -96,7 +96,7 @@ def _key_of(polars: Any, name: str, series: Any) -> Key:
     column = column_of(polars, name, series)
     if isinstance(column.values, LoDTensor) or column.values.ndim > 1:
         raise DTypeError(f"{name}: holds {series.dtype}; keys are numbers, dates or text")
-    return Key(column.values, entries, present)
+    return Key(column.values, entries, column.present)
 
 
 def _numbers_of_text(polars: Any, series: Any) -> tuple[Array, Array]:

@@ -13,6 +13,7 @@ from lodcore.base.missing import is_column
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.grouped import Groups
 from lodcore.interop.missing_values import Key, TableColumn, policies, without_nulls
+from lodcore.interop.presence import every, some, whole
 from lodcore.ops import gather_nested
 from lodcore.ops.order.keys import keys_of, nested_groups
 from lodcore.tensors import lod_body, lod_tensor_body
@@ -111,8 +112,8 @@ def grouped_table(where: str, columns: Mapping[str, TableColumn], keys: Mapping[
     if isinstance(nulls, Mapping) and (named := [name for name in nulls if name in keys]):
         raise LoDError(f"{where}: nulls: {named[0]!r} is a key; rows without a key have no group: leave them out")
     for name, key in keys.items():
-        if key.present is not None and not key.present.all():
-            raise LoDError(f"{where}: by: {name!r} has no value in row {int(np.argmin(key.present))}")
+        if key.present is not None and not whole(key.present):
+            raise LoDError(f"{where}: by: {name!r} has no value in row {int(np.argmin(every(key.present)))}")
     ways = policies(where, columns, nulls)
     lod, order, firsts = grouped(
         [
@@ -280,7 +281,7 @@ def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoi
                 f"{where}: columns: {name!r} has a different structure from {next(iter(sizes))!r}: {size} sequences, "
                 f"not {next(iter(sizes.values()))}"
             )
-    masks = {name: mask for name, mask in masks.items() if not mask.values.all()}
+    masks = {name: mask for name, mask in masks.items() if not whole(mask.values)}
     return Outgoing(made, keys, kept, single, masks, groups)
 
 
@@ -296,9 +297,20 @@ def lists_of(x: Any, present: Any = None) -> list[Any]:
         return x.tolist()  # type: ignore[no-any-return]
     rows, there = (one.values if isinstance(one, LoDTensor) else one for one in (x, present))
     entries = rows.tolist()
-    for at in np.flatnonzero(~there.reshape(len(there), -1).all(axis=1)).tolist():
+    for at in np.flatnonzero(~every(there)).tolist():
+        entries[at] = _with_none(entries[at], there[at].tolist())
+    for at in np.flatnonzero(~some(there)).tolist():
         entries[at] = None
     return nested_lists(entries, x.lod) if isinstance(x, LoDTensor) else entries
+
+
+def _with_none(entry: Any, there: Any) -> Any:
+    """Return an entry of lists, or of a tuple, with None where there is no value."""
+    if isinstance(there, np.ndarray):  # of a field with several numbers
+        there = there.tolist()
+    if not isinstance(there, (list, tuple)):
+        return entry if there else None
+    return type(there)(map(_with_none, entry, there))
 
 
 def nested_lists(entries: list[Any], lod: Any) -> list[Any]:

@@ -9,10 +9,12 @@ import numpy as np
 from lodcore.errors import DTypeError
 from lodcore.interop.arrow.importing import Options
 from lodcore.interop.arrow.objects import naming, read_arrow
+from lodcore.interop.arrow.parts import mask_of_fields
 from lodcore.interop.arrow.reading import Column, read_stream
 from lodcore.interop.arrow.strings import INLINE, VIEW
 from lodcore.interop.arrow.types import kept_of
 from lodcore.interop.missing_values import TableColumn
+from lodcore.interop.presence import whole
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -87,15 +89,15 @@ def _column(name: str, value: Any, present: Any, column: Column) -> TableColumn:
     if isinstance(value, dict):
         if not all(isinstance(field, np.ndarray) for field in value.values()):
             raise DTypeError(f"{name}: has structs of lists or structs; give their fields as columns")
-        there = np.all([mask.all(axis=tuple(range(1, mask.ndim))) for (mask,) in present.values()], axis=0)
-        made = np.empty(len(there), [(key, field.dtype, field.shape[1:]) for key, field in value.items()])
+        (count,) = {len(field) for field in value.values()}
+        made = np.empty(count, [(key, field.dtype, field.shape[1:]) for key, field in value.items()])
         for key, field in value.items():
             made[key] = field
-        value, present = made, [there]
+        value, present = made, [mask_of_fields(made, {key: mask for key, (mask,) in present.items()})]
     *sequences, there = present
     rows = value.values if isinstance(value, LoDTensor) else value
     kept = kept_of(column)
-    if there.all():
+    if whole(there):
         return TableColumn(value, None, sequences, kept=kept)
     if rows.dtype.kind in "mM":  # NumPy has a value for it
         rows = rows.copy()

@@ -25,6 +25,7 @@ from lodcore.interop.arrow.restored import restored
 from lodcore.interop.arrow.writing import array_capsule, schema_capsule, stream_capsule
 from lodcore.interop.grouped import Groups
 from lodcore.interop.missing_values import Key, TableColumn
+from lodcore.interop.presence import checked_mask, every
 from lodcore.interop.tables import grouped_table, names_of_keys, outgoing
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -111,7 +112,17 @@ def from_arrow(
     if by is not None:
         return _grouped(obj, by, nulls)
     result = read_arrow(obj, nulls, Options(strings == "fixed", dictionaries == "decode", records))
-    return result.value if result.present is None or not _is_masked(nulls) else (result.value, result.present)
+    if result.present is None or not _is_masked(nulls):
+        return result.value
+    return result.value, _per_row(result.present)
+
+
+def _per_row(present: Any) -> Any:
+    """Return where there are values, with one bool per record instead of one per field."""
+    if isinstance(present, dict):
+        return {name: _per_row(inner) for name, inner in present.items()}
+    *levels, rows = present
+    return (*levels, rows if rows.dtype.names is None else every(rows))
 
 
 def _is_masked(nulls: Any) -> bool:
@@ -283,11 +294,4 @@ def _mask_of(columns: Mapping[str, Any], name: str, mask: Any) -> Any:
     where = f"{TABLE}: masks[{name!r}]"
     if name not in columns:
         raise LoDError(f"{where}: there is no such column")
-    x = columns[name]
-    made = mask if isinstance(mask, LoDTensor) else as_values(where, mask)
-    rows, there = (one.values if isinstance(one, LoDTensor) else one for one in (x, made))
-    if there.dtype != np.bool_:
-        raise DTypeError(f"{where}: has dtype {there.dtype}; bools are needed")
-    if getattr(x, "lod", None) != getattr(made, "lod", None) or rows.shape[: there.ndim] != there.shape:
-        raise LoDError(f"{where}: has a different structure from its column")
-    return made
+    return checked_mask(where, columns[name], mask)

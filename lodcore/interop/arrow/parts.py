@@ -19,7 +19,7 @@ from lodcore.tensors.lod import LoD
 from lodcore.tensors.nested import join_arrays
 from lodcore.tensors.padding import hold
 
-__all__ = ["Finished", "Part", "finish", "is_flat", "joined", "masked", "records", "taken"]
+__all__ = ["Finished", "Part", "finish", "is_flat", "joined", "mask_of_fields", "masked", "records", "taken"]
 
 Array = np.ndarray[Any, Any]
 WHERE = "lodcore.from_arrow"
@@ -185,6 +185,16 @@ def new_records(part: Part, name: str = "") -> Array:
     return buffers.new_rows(WHERE, np.empty(0, dtype), part.num_rows)
 
 
+def mask_of_fields(made: Array, masks: Mapping[str, Array | None]) -> Array:
+    """Return which fields of records have a value, given by field; None means that all have."""
+    kind = made.dtype
+    there = np.ones(len(made), [(key, np.bool_, kind[key].shape) for key in kind.names or ()])
+    for key, mask in masks.items():
+        if mask is not None:
+            there[key] = with_axes(mask, kind[key].shape)
+    return there
+
+
 def records(part: Part) -> Part:
     """Convert flat structs without nulls to records."""
     made = new_records(part)
@@ -240,7 +250,7 @@ class Finisher:
                     "records=False makes a dict of LoDTensors"
                 )
             values, mask = self.record(part, name)
-            present[-1] = mask if present[-1] is None else both(present[-1], mask)
+            present[-1] = mask  # null structs have null fields
         else:
             values = self.filled(part.values, present[-1], name)
         self.check_sequences(present[:-1], name)
@@ -258,14 +268,9 @@ class Finisher:
         """Copy the fields of structs into one array of a structured dtype; return also their validity."""
         fields = part.values
         made = new_records(part, name)
-        mask: Array | None = None
         for key, inner in fields.items():
-            there = inner.present[-1]
-            made[key] = self.filled(inner.values, there, f"{name}[{key}]")
-            if there is not None:
-                whole = there.all(axis=tuple(range(1, there.ndim)))
-                mask = whole if mask is None else mask & whole
-        return made, mask
+            made[key] = self.filled(inner.values, inner.present[-1], f"{name}[{key}]")
+        return made, mask_of_fields(made, {key: inner.present[-1] for key, inner in fields.items()})
 
     def filled(self, values: Array, there: Array | None, name: str) -> Array:
         """Replace null rows by the fill value, or raise an error."""

@@ -1,0 +1,97 @@
+"""Structs of which some fields are null, and rows of which some numbers are: what is there stays."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore.errors import DTypeError, LoDError
+from lodcore.interop import Groups, from_arrow, from_pandas, from_polars, to_arrow, to_pandas, to_polars
+from tests.helpers.libraries import MARKS, imported
+from tests.helpers.tables import for_each
+
+pandas, polars, pyarrow = (imported(name) for name in ("pandas", "polars", "pyarrow"))
+pytestmark = MARKS
+
+RECORDS = [{"a": 1, "b": "x"}, {"a": None, "b": "z"}, {"a": 3, "b": None}, None]
+DOORS = {
+    "Polars": (from_polars, lambda frame: frame),
+    "Arrow": (from_arrow, lambda frame: frame.to_arrow()),
+    "pandas": (from_pandas, lambda frame: frame.to_pandas(use_pyarrow_extension_array=True)),
+}
+
+
+def frame_of(records):
+    return polars.DataFrame({"k": [1, 1, 2, 2][: len(records)], "c": records})
+
+
+@for_each("name", DOORS)
+def test_a_null_field_leaves_the_others(name):
+    read, convert = DOORS[name]
+    table = convert(frame_of(RECORDS[:2]))
+    assert read(table, by="k", nulls=0)["c"].tolist() == [[(1, "x"), (0, "z")]]
+    for nulls in ("mask", {"c": "mask"}):
+        groups = read(convert(frame_of(RECORDS)), by="k", nulls=nulls)
+        assert groups.masks["c"].tolist() == [[(True, True), (False, True)], [(True, False), (False, False)]]
+        assert groups.masks["c"].lod == groups["c"].lod
+        assert to_polars(groups)["c"].to_list() == [RECORDS[:2], RECORDS[2:]]
+        assert to_polars(groups, lists=False)["c"].to_list() == RECORDS
+        assert to_arrow(groups)["c"].to_pylist() == [RECORDS[:2], RECORDS[2:]]
+        assert to_pandas(groups)["c"].tolist() == [(1, "x"), (None, "z"), (3, None), None]
+        assert [list(one) for one in to_pandas(groups, lists=True)["c"]] == [RECORDS[:2], RECORDS[2:]]
+        assert to_polars(groups[[1]])["c"].to_list() == [RECORDS[2:]]
+    with pytest.raises(LoDError, match=rf"lodcore.{read.__name__}: data\['c'\]: row 1 is null"):
+        read(table, by="k")
+    with pytest.raises(LoDError, match=rf"lodcore.{read.__name__}: by: 'c' has no value in row 1"):
+        read(table, by="c")
+
+
+def test_the_values_of_a_map_may_be_null():
+    entries = pyarrow.array([[("x", None), ("y", 2)], []], pyarrow.map_(pyarrow.string(), pyarrow.int64()))
+    table = pyarrow.table({"k": [1, 1], "c": entries})
+    assert from_arrow(table, by="k", nulls=0)["c"].tolist() == [[[("x", 0), ("y", 2)], []]]
+    masked = from_arrow(table, by="k", nulls="mask")
+    assert masked.masks["c"].tolist() == [[[(True, False), (True, True)], []]]
+    found = [{"key": "x", "value": None}, {"key": "y", "value": 2}]
+    assert to_polars(masked)["c"].to_list() == [[found, []]]
+
+
+def test_records_with_several_numbers_in_a_field():
+    kind = pyarrow.struct([("a", pyarrow.int64()), ("b", pyarrow.list_(pyarrow.int64(), 2))])
+    records = [{"a": 1, "b": [1, 2]}, {"a": 2, "b": [None, 4]}, None]
+    table = pyarrow.table({"k": [1, 2, 2], "c": pyarrow.array(records, kind)})
+    groups = from_arrow(table, by="k", nulls="mask")
+    assert to_arrow(groups)["c"].to_pylist() == [records[:1], records[1:]]
+    assert to_pandas(groups)["c"].tolist()[1:] == [(2, [None, 4]), None]
+    assert from_arrow(table, by="k", nulls=7)["c"].values["b"].tolist() == [[1, 2], [7, 4], [7, 7]]
+
+
+def test_one_bool_per_record_without_groups():
+    x, (rows,) = from_arrow(frame_of(RECORDS).to_arrow()["c"], "mask", strings="fixed", records=True)
+    assert (x.tolist()[:2], rows.tolist()) == ([(1, "x"), (0, "z")], [True, False, False, False])
+
+
+def test_records_that_are_joined():
+    groups = Groups({"v": lodcore.array([[1], [2]])}, {"k": [1, 2]})
+    other = polars.DataFrame({"k": [1, 2], "c": RECORDS[:2]})
+    assert groups.join(other, nulls=7)["c"].tolist() == [(1, "x"), (7, "z")]
+    with pytest.raises(LoDError, match=r"Groups.join: other\['c'\]: row 1 is null"):
+        groups.join(other)
+
+
+def test_a_mask_has_the_fields_of_its_column():
+    records = lodcore.LoDTensor.from_lengths(np.array([(1, 2)], [("a", int), ("b", int)]), [1])
+    mask = records.with_values(np.array([(True, False)], [("a", bool), ("b", bool)]))
+    table = lodcore.interop.ArrowTable({"c": records}, {"c": mask})
+    assert pyarrow.table(table)["c"].to_pylist() == [[{"a": 1, "b": None}]]
+    for wrong in (np.array([(True, False)], [("a", bool), ("x", bool)]), np.array([(1, 2)], [("a", int), ("b", int)])):
+        with pytest.raises(DTypeError, match=r"masks\['c'\]: has "):
+            lodcore.interop.ArrowTable({"c": records}, {"c": records.with_values(wrong)})
+
+
+def test_numbers_of_a_row_that_are_there_go_out_to_pandas():
+    kind = polars.Array(polars.Int64, 2)
+    frames = [polars.DataFrame({"k": [1], "c": polars.Series([row], dtype=kind)}) for row in ([1, None], [None, None])]
+    partly, gone = (from_polars(frame, by="k", nulls="mask") for frame in frames)
+    assert to_pandas(partly)["c"].tolist() == [[1, None]]
+    assert to_polars(partly)["c"].to_list() == [[[1, None]]]
+    assert to_pandas(gone)["c"].tolist() == [None]

@@ -125,7 +125,7 @@ def without_nulls(where: str, name: str, column: TableColumn, way: Any) -> tuple
     """
     option = way if isinstance(way, str) and way in WAYS else None
     for level, there in enumerate(column.sequences):
-        if there is not None and option in ("error", "mask") and not there.all():
+        if there is not None and option == "error" and not there.all():
             raise LoDError(
                 f"{where}: {name}: sequence {int(np.argmin(there))} of level {level} is null; use "
                 f'nulls="empty" to make it empty'

@@ -49,8 +49,8 @@ def from_pandas(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
         that are not keys become columns; those without a name are left out.
     nulls : {"error", "empty", "mask"} or a fill value, or dict of these by column
         What happens to missing values. "error" raises an error, "empty" makes missing lists empty (and raises an error
-        for any other missing value), "mask" returns also where there are values, and a fill value replaces them. nan
-        and NaT of a column with a dtype of NumPy stay, unless there is a fill value.
+        for any other missing value), "mask" returns also where there are values, and a fill value replaces them; with
+        both, missing lists are empty. nan and NaT of a column with a dtype of NumPy stay, unless there is a fill value.
 
     Returns
     -------

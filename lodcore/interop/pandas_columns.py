@@ -12,8 +12,11 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.arrow.columns import column_of_arrow
 from lodcore.interop.arrow.types import DIGITS
 from lodcore.interop.missing_values import TableColumn
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.from_lists import array
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import levels_and_leaves
+from lodcore.tensors.python_dates import dates_of, refuse_far
 
 __all__ = ["column_of", "is_lists", "is_short_arrow_text", "is_text"]
 
@@ -140,7 +143,12 @@ def _of_objects(pandas: Any, name: str, series: Any) -> TableColumn:
     kind = pandas.api.types.infer_dtype(series, skipna=True)
     if kind in ("datetime", "datetime64", "timedelta", "timedelta64"):
         parse = pandas.to_datetime if kind.startswith("date") else pandas.to_timedelta
-        return column_of(pandas, name, parse(series))
+        try:
+            return column_of(pandas, name, parse(series))
+        except (ValueError, OverflowError) as error:  # several zones, or times that no unit holds together
+            raise DTypeError(
+                f"{name}: has dtype {series.dtype}, of {kind} objects that no dtype holds: {error}"
+            ) from None
     if kind in ("string", "bytes"):
         return _of_text(name, series, "" if kind == "string" else b"")
     if kind == "decimal":
@@ -151,7 +159,7 @@ def _of_objects(pandas: Any, name: str, series: Any) -> TableColumn:
         "floating": (np.array, 0.0),
         "mixed-integer-float": (_floats, 0.0),
         "complex": (np.array, 0.0),
-        "date": (lambda found: np.array(found, "M8[D]"), None),
+        "date": (lambda found: _dates(name, found), None),
         "time": (_times, None),
         "empty": (lambda found: np.zeros(len(found)), 0.0),
     }
@@ -175,6 +183,17 @@ def _integers(found: list[Any]) -> Array:
     """Return integers with or without a sign, as 64 bits hold them."""
     unsigned = max(found) > np.iinfo(np.int64).max and min(found) >= 0 and max(found) <= np.iinfo(np.uint64).max
     return np.array(found, np.uint64 if unsigned else None)
+
+
+def _dates(name: str, found: list[Any]) -> Array:
+    """Return dates as days or, if there are times of day among them, as microseconds; None is missing."""
+    there = [one is not None for one in found]
+    leaves = [one for one in found if one is not None]
+    known = dates_of(name, leaves)
+    refuse_far(name, leaves, known.dtype)
+    rows = np.full(len(found), np.array("NaT", known.dtype))
+    rows[there] = known
+    return rows
 
 
 def _times(found: list[Any]) -> Array | None:
@@ -223,16 +242,38 @@ def _of_lists(pandas: Any, name: str, series: Any) -> TableColumn:
     gone = series.isna().to_numpy()
     sequences = [~gone if gone.any() else None]
     entries = [[] if missing else entry for entry, missing in zip(series, gone.tolist(), strict=True)]
-    if all(isinstance(entry, np.ndarray) or not len(entry) for entry in entries):
-        filled = [entry for entry in entries if len(entry)]
+    filled = [entry for entry in entries if len(entry)]
+    if all(isinstance(entry, np.ndarray) for entry in filled):
         empty = filled[0][:0] if filled else np.empty(0)
-        return TableColumn(array([entry if len(entry) else empty for entry in entries]), None, sequences)
-    lists = [entry.tolist() if isinstance(entry, np.ndarray) else list(entry) for entry in entries]
-    if any(isinstance(one, (list, tuple, np.ndarray)) for entry in lists for one in entry):
-        try:
-            return TableColumn(array(lists), None, sequences)
-        except (DTypeError, LoDError, ShapeError) as error:
-            raise type(error)(str(error).replace("lodcore.array: obj", name)) from None
-    rows = column_of(pandas, name, pandas.Series([one for entry in lists for one in entry], dtype=object))
-    x = LoDTensor.from_lengths(rows.values, [len(entry) for entry in lists])
-    return rows._replace(values=x, sequences=sequences)
+        x = _nested(name, [entry if len(entry) else empty for entry in entries])
+        _refuse_inexact(name, entries, x.dtype)
+        return TableColumn(x, None, sequences)
+    lists = [_listed(entry) for entry in entries]
+    levels, leaves, arrays = levels_and_leaves(name, lists, None)
+    if arrays or (leaves and isinstance(leaves[0], dict)):
+        return TableColumn(_nested(name, lists), None, sequences)
+    rows = column_of(pandas, name, pandas.Series(leaves, dtype=object))
+    made: Any = lod_tensor_body.new_tensor(rows.values, lod_body.make_lod(levels, len(leaves)))
+    return rows._replace(values=made, sequences=sequences)
+
+
+def _listed(entry: Any) -> list[Any]:
+    """Return a sequence as a list of objects of Python, or of dates of NumPy, which may be finer."""
+    return entry.tolist() if isinstance(entry, np.ndarray) and entry.dtype.kind not in "mM" else list(entry)
+
+
+def _nested(name: str, lists: list[Any]) -> LoDTensor:
+    """Make a LoDTensor of lists; errors name the column."""
+    try:
+        return array(lists)
+    except (DTypeError, LoDError, ShapeError) as error:
+        raise type(error)(str(error).replace("lodcore.array: obj", name)) from None
+
+
+def _refuse_inexact(name: str, entries: list[Any], dtype: np.dtype[Any]) -> None:
+    """Raise for an integer of an array that the joined floats of all arrays do not hold."""
+    for row, entry in enumerate(entries):
+        if len(entry) and entry.dtype.kind in "iu" and dtype.kind == "f":
+            for given, made in zip(entry.ravel().tolist(), entry.astype(dtype).ravel().tolist(), strict=True):
+                if given != made:
+                    raise DTypeError(f"{name}: has {given} in row {row}, beside floats, which do not hold it exactly")

@@ -21,18 +21,25 @@ MOST_DAYS = 106751991
 
 def dates_of(where: str, leaves: list[Any]) -> Array:
     """Convert dates, times without a zone, or durations of the standard library: to days, or to microseconds."""
-    kind = datetime.timedelta if isinstance(leaves[0], datetime.timedelta) else datetime.date
+    known = [leaf for leaf in leaves if not _is_nat(leaf)]
+    first = known[0] if known else leaves[0]
+    kind = datetime.timedelta if isinstance(first, datetime.timedelta) else datetime.date
     for j, leaf in enumerate(leaves):
-        if not isinstance(leaf, kind):
+        if not (isinstance(leaf, kind) or _is_nat(leaf)):
             needed = "values are of one kind"
             if leaf is None:
-                needed = nat_of_none(leaves[0])
+                needed = nat_of_none(first)
             raise DTypeError(f"{where}: value {j} is {shortened(leaf)} among dates; {needed}")
         if isinstance(leaf, datetime.datetime) and leaf.tzinfo is not None:
             raise DTypeError(
                 f"{where}: value {j} is {shortened(leaf)}, and dtypes of dates have no zones; "
                 ".astimezone(UTC).replace(tzinfo=None) makes one without"
             )
+    if len(known) < len(leaves):
+        of_known = dates_of(where, known) if known else np.empty(0, "M8[us]")
+        made = np.full(len(leaves), np.array("NaT", of_known.dtype))
+        made[[not _is_nat(leaf) for leaf in leaves]] = of_known
+        return made
     if any(hasattr(leaf, "to_numpy") for leaf in leaves):  # those of pandas, which also count nanoseconds
         return np.array(
             [leaf.to_numpy() if hasattr(leaf, "to_numpy") else dates_of(where, [leaf])[0] for leaf in leaves]
@@ -45,6 +52,11 @@ def dates_of(where: str, leaves: list[Any]) -> Array:
     return np.array(leaves, "M8[us]" if any(isinstance(leaf, datetime.datetime) for leaf in leaves) else "M8[D]")
 
 
+def _is_nat(leaf: Any) -> bool:
+    """Return whether this is the NaT of pandas, which is a date, and has no day."""
+    return isinstance(leaf, datetime.date) and leaf != leaf
+
+
 def nat_of_none(other: Any) -> str:
     """Return the advice for None among dates or durations of the standard library."""
     return f"dtype={'m8[us]' if isinstance(other, datetime.timedelta) else 'M8[us]'!r} makes NaT of it"
@@ -55,6 +67,8 @@ def refuse_far(where: str, leaves: list[Any], dtype: np.dtype[Any]) -> None:
     units: dict[Any, list[Any]] = {}
     other = (np.timedelta64, datetime.timedelta) if dtype.kind == "M" else (np.datetime64, datetime.date)
     for j, leaf in enumerate(leaves):
+        if _is_nat(leaf):
+            continue
         if isinstance(leaf, other):
             among = "dates" if dtype.kind == "M" else "durations"
             raise DTypeError(f"{where}: value {j} is {shortened(leaf)} among {among}; values are of one kind")

@@ -346,7 +346,7 @@ def test_missing_values_within_lists():
     assert from_pandas(words, nulls="empty")["v"].tolist() == [["a", "bb"], [], []]
     nan = from_pandas(pandas.Series([[1.5, np.nan], [2.0]]))
     assert np.isnan(nan.values).tolist() == [False, True, False]
-    with pytest.raises(DTypeError, match=r"lodcore.from_pandas: data: \[0\]|lodcore.from_pandas: data"):
+    with pytest.raises(LoDError, match=r"^lodcore.from_pandas: data: row 1 is null"):
         from_pandas(pandas.Series([[[1], [None]], []]))
 
 

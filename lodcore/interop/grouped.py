@@ -12,12 +12,12 @@ from lodcore.base.missing import refuse_missing
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.joined import columns_with_keys, entries_without_nulls, ways_of
-from lodcore.interop.presence import every
+from lodcore.interop.presence import checked_mask, every
 from lodcore.ops import match_keys
 from lodcore.tensors import lod_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import as_values
+from lodcore.tensors.nested import guarded_values
 
 __all__ = ["Groups"]
 
@@ -59,7 +59,7 @@ class Groups:
     per_group : dict of str to ndarray, optional
         Arrays with one entry per outermost group.
     masks : dict of str to LoDTensor of bools, optional
-        Where the columns read with ``nulls="mask"`` have values.
+        Where the columns read with ``nulls="mask"`` have values, with their structure; of records, by field.
     kept : dict of str to tuple, optional
         What dtypes do not say: time zones, categories, and digits of decimals, for `to_pandas` and `to_polars`.
     lod : LoD, optional
@@ -68,8 +68,8 @@ class Groups:
     Raises
     ------
     DTypeError, LoDError, ValueError
-        If a column is no LoDTensor or has another structure, keys or other arrays another number of entries, or two
-        have the same name.
+        If a column is no LoDTensor or has another structure, keys or other arrays another number of entries, two
+        have the same name, or a mask has another structure than its column.
 
     Examples
     --------
@@ -95,11 +95,11 @@ class Groups:
         lod: Any = None,
     ) -> None:
         self.columns: dict[str, Any] = _parts("columns", columns)
-        made = {name: as_values(f"Groups: keys[{name!r}]", x) for name, x in _parts("keys", keys).items()}
+        made = {name: _entries(f"Groups: keys[{name!r}]", x) for name, x in _parts("keys", keys).items()}
         self.keys: dict[str, Any] = _Keys(self, made)
         given = _parts("per_group", per_group or {})
-        self.per_group = {name: as_values(f"Groups: per_group[{name!r}]", x) for name, x in given.items()}
-        self.masks: dict[str, Any] = dict(masks or {})
+        self.per_group = {name: _entries(f"Groups: per_group[{name!r}]", x) for name, x in given.items()}
+        self.masks: dict[str, Any] = _parts("masks", masks or {})
         self.kept: dict[str, tuple[Any, ...]] = dict(kept or {})
         self._lod = lod
         self._check()
@@ -116,6 +116,10 @@ class Groups:
         for name, x in self.columns.items():
             if x.lod is not lod and (x.num_levels < lod.num_levels or x.lod.prefix(lod.num_levels) != lod):
                 raise LoDError(f"Groups: columns[{name!r}]: has a different structure from {other}")
+        for name, mask in self.masks.items():
+            if name not in self.columns:
+                raise LoDError(f"Groups: masks[{name!r}]: there is no such column")
+            self.masks[name] = checked_mask(f"Groups: masks[{name!r}]", self.columns[name], mask)
         twice = [name for name in self.keys if name in self.columns or name in self.per_group]
         twice += [name for name in self.per_group if name in self.columns]
         if twice:
@@ -240,7 +244,7 @@ class Groups:
                 if made.kept.get(name, ("zone",))[0] != "zone":  # which fits any time
                     del made.kept[name]
                 continue
-            entries = as_values(f"Groups.with_columns: {name}", given)
+            entries = _entries(f"Groups.with_columns: {name}", given)
             if len(entries) != len(self):
                 raise ShapeError(
                     f"Groups.with_columns: {name}: has {len(entries)} entries; there are {len(self)} groups"
@@ -334,6 +338,13 @@ class Groups:
         names = ", ".join(map(repr, self.columns)) + ("; " if self.per_group else "")
         by = ", ".join(map(repr, self.keys))
         return f"Groups({len(self)} groups of {rows} rows by {by}: {names}{', '.join(map(repr, self.per_group))})"
+
+
+def _entries(where: str, given: Any) -> Array:
+    """Return keys, or entries per group, as an array through which nobody writes to the memory of the caller."""
+    rows = guarded_values(where, given)
+    rows.flags.writeable = False
+    return rows
 
 
 def _parts(name: str, given: Any) -> dict[str, Any]:

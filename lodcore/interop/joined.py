@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.missing import is_column
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.arrow.columns import column_of_arrow, columns_of_arrow
 from lodcore.interop.arrow.types import example_of
@@ -87,7 +88,8 @@ def _column(pandas: Any, polars: Any, label: str, given: Any) -> TableColumn:
         return column_of(pandas, label, pandas.Series(given))
     if polars is not None and isinstance(given, polars.Series):
         return column_of_polars(polars, label, given)
-    if hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__"):
+    spoken = hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")
+    if spoken and (is_column(given) or not hasattr(given, "__array__")):  # an array of xarray is a table to Arrow
         return column_of_arrow(label, given)
     try:
         return TableColumn(as_values(label, given))

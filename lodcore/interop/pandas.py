@@ -25,6 +25,7 @@ from lodcore.interop.tables import (
     plain_column,
     plain_table,
     row_keys,
+    with_keys,
 )
 from lodcore.ops.order.keys import numbered_texts
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -188,7 +189,7 @@ def _lists(pandas: Any, where: str, table: Any) -> Any:
     """Return a table with one line per outermost sequence."""
     made = {}
     index = None
-    for name, x in {**table.key_columns(where), **table.columns}.items():
+    for name, x in with_keys(where, table.key_columns(where), table.columns).items():
         if isinstance(x, LoDTensor):
             pyarrow = library("pyarrow", "arrow", where)
             masks = {name: table.masks[name]} if name in table.masks else {}

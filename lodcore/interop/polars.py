@@ -24,6 +24,7 @@ from lodcore.interop.tables import (
     plain_column,
     plain_table,
     row_keys,
+    with_keys,
 )
 from lodcore.ops.order.keys import numbered, numbered_if_few
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -137,11 +138,11 @@ def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
     if lists or not table.has_rows:
         if table.single and not table.keys:
             return _frame(polars, where, table.columns, {})["values"]
-        made = {**table.key_columns(where), **table.columns}
+        made = with_keys(where, table.key_columns(where), table.columns)
         return _restored(polars, _frame(polars, where, made, table.masks), table.kept)
     lod, rows, masks = table.of_rows(where)
     names, levels = row_keys(where, lod, table.keys)
-    made = {**dict(zip(names, levels, strict=True)), **rows}
+    made = with_keys(where, dict(zip(names, levels, strict=True)), rows)
     return _restored(polars, _frame(polars, where, made, masks), table.kept)
 
 

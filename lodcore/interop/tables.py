@@ -37,6 +37,7 @@ __all__ = [
     "plain_table",
     "row_keys",
     "tensor_of_column",
+    "with_keys",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -283,6 +284,14 @@ def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoi
             )
     masks = {name: mask for name, mask in masks.items() if not whole(mask.values)}
     return Outgoing(made, keys, kept, single, masks, groups)
+
+
+def with_keys(where: str, keys: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return keys and columns as one table; raise if a column has the name of a key."""
+    for name in keys:
+        if name in columns:
+            raise LoDError(f"{where}: keys[{name!r}]: is the name of a column, too; another name is needed")
+    return {**keys, **columns}
 
 
 def lists_of(x: Any, present: Any = None) -> list[Any]:

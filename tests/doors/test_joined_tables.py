@@ -12,7 +12,7 @@ from lodcore.interop import Groups, from_pandas, from_polars, to_pandas, to_pola
 from tests.helpers.libraries import MARKS, imported
 from tests.helpers.tables import for_each
 
-pandas, polars, pyarrow = (imported(name) for name in ("pandas", "polars", "pyarrow"))
+pandas, polars, pyarrow, xarray = (imported(name) for name in ("pandas", "polars", "pyarrow", "xarray"))
 pytestmark = MARKS
 
 G = Groups({"v": lodcore.array([[1, 3], [2]])}, {"u": ["a", "b"]})
@@ -196,3 +196,11 @@ def test_a_level_with_the_name_of_a_column_is_refused():
         ):
             from_pandas(frame, by)
     assert from_polars(polars.DataFrame({"u": [1], "v": [2]}), "u")["v"].tolist() == [[2]]
+
+
+def test_arrays_of_xarray_are_joined():
+    groups = Groups({"v": G["v"]}, {"u": [1, 2]})
+    for axis in (None, {"q": [5, 6]}):
+        prices = xarray.DataArray([7, 8], dims="q", coords=axis)
+        assert groups.join({"u": [1, 2], "p": prices})["p"].tolist() == [7, 8]
+    assert groups.join(xarray.Dataset({"u": ("q", [2, 1]), "p": ("q", [7, 8])}))["p"].tolist() == [8, 7]

@@ -8,6 +8,7 @@ import pytest
 
 import lodcore
 from lodcore import LoDTensor, from_arrow, from_pandas, from_polars, to_arrow, to_pandas, to_polars
+from lodcore.errors import LoDError
 from lodcore.interop import ArrowTable, Groups
 from tests.helpers.libraries import MARKS, imported
 from tests.helpers.tables import for_each
@@ -215,3 +216,14 @@ def test_fill_values_of_numbers_within_rows_stand_at_their_places():
     assert lodcore.from_arrow(table, by="k", nulls=0)["f"].tolist() == [[[3, 0], [0, 7]], [[5, 6], [0, 1]]]
     masked = lodcore.from_arrow(table, by="k", nulls="mask")
     assert masked.masks["f"].tolist()[0] == [[True, False], [False, True]]
+
+
+@for_each("options", [{"lists": True}, {"lists": False}])
+def test_a_key_with_the_name_of_a_column_is_refused(options):
+    x = lodcore.array([[1], [2]])
+    for go_out in (to_polars, to_pandas)[: 1 + options["lists"]]:
+        with pytest.raises(LoDError, match=r"keys\['k'\]: is the name of a column, too"):
+            go_out({"k": x}, {"k": ["a", "b"]}, **options)
+    with pytest.raises(LoDError, match=r"keys\['level_0'\]: is the name of a column, too"):
+        to_polars({"level_0": x}, lists=False)
+    assert to_pandas({"k": x}, {"k": ["a", "b"]})["k"].tolist() == [1, 2]

@@ -11,6 +11,7 @@ import lodcore
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from lodcore.interop import ArrowTable, Groups
 from lodcore.interop.tables import grouped
+from tests.helpers.tables import for_each
 
 USER = np.array(["b", "a", "b", "c", "b"])
 TS = np.array([10, 11, 50, 7, 55])
@@ -248,3 +249,32 @@ def test_a_mask_of_finer_groups_chooses_them_with_their_keys():
     for wrong in (mask[:, :1], lodcore.array([[True], [False], [True]]), lodcore.array([[[[True]]]])):
         with pytest.raises(LoDError, match="mask: has a different structure from the table; one bool per row"):
             g[wrong]
+
+
+def test_nobody_writes_to_the_memory_of_the_caller():
+    keys, weights, v = np.array([7, 8]), np.array([5.0, 6.0]), lodcore.array([[1], [2]])
+    g = Groups({"v": v}, {"k": keys}, {"w": weights}).with_columns(x=weights, y=[1, 2])
+    for name in "kwxy":
+        with pytest.raises(ValueError, match="read-only"):
+            g[name][0] = -1
+    assert np.shares_memory(g["x"], weights)
+    keys[0], weights[0] = 1, 2  # the caller may
+    assert (keys.flags.writeable, g["k"].tolist(), g["x"].tolist()) == (True, [1, 8], [2.0, 6.0])
+
+
+@for_each(
+    ("masks", "error", "says"),
+    [
+        ({"v": lodcore.array([[1], [2]])}, DTypeError, "has dtype int64; bools are needed"),
+        ({"v": lodcore.array([[True, True]])}, LoDError, "has a different structure from its column"),
+        ({"v": np.array([True, True])}, LoDError, "has a different structure from its column"),
+        ({"q": lodcore.array([[True], [True]])}, LoDError, "there is no such column"),
+        ({"k": lodcore.array([[True], [True]])}, LoDError, "there is no such column"),
+    ],
+)
+def test_a_mask_that_does_not_fit_its_column_is_refused(masks, error, says):
+    (name,) = masks
+    with pytest.raises(error, match=rf"^Groups: masks\['{name}'\]: {says}"):
+        Groups({"v": lodcore.array([[1], [2]])}, {"k": [7, 8]}, masks=masks)
+    with pytest.raises(DTypeError, match=r"^Groups: masks: is int; a dict is needed"):
+        Groups({"v": lodcore.array([[1], [2]])}, {"k": [7, 8]}, masks=5)

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError
 
-__all__ = ["decoded", "is_column", "missing_in", "refuse_missing", "refuse_null", "said"]
+__all__ = ["decoded", "is_column", "is_column_type", "missing_in", "refuse_missing", "refuse_null", "said"]
 
 Array = np.ndarray[Any, Any]
 
@@ -18,7 +18,12 @@ EXACT = {"int": "integers have", "uint": "integers have", "bool": "bools have"}
 
 def is_column(given: Any) -> bool:
     """Return whether an object has values in order, some of which it may call missing."""
-    return hasattr(type(given), "null_count") or hasattr(type(given), "isna")
+    return is_column_type(type(given))
+
+
+def is_column_type(kind: type) -> bool:
+    """Return whether the objects of a type are columns."""
+    return hasattr(kind, "null_count") or hasattr(kind, "isna")
 
 
 def decoded(given: Any) -> Any:
@@ -40,10 +45,15 @@ def refuse_missing(where: str, given: Any) -> None:
     where : str
         The names of the function and its argument, for the message.
     given : object
-        A column, a table of columns, or anything else, which is not looked at.
+        A column, a table or a list of columns, or anything else, which is not looked at.
     """
     if isinstance(given, np.ma.MaskedArray):
         raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
+    if isinstance(given, (list, tuple)):
+        if any(issubclass(kind, np.ma.MaskedArray) or is_column_type(kind) for kind in set(map(type, given))):
+            for j, one in enumerate(given):
+                refuse_missing(f"{where}[{j}]", one)
+        return
     names = getattr(given, "column_names", getattr(given, "columns", None))
     if names is not None and hasattr(type(given), "__getitem__"):
         for name in names:

@@ -15,6 +15,7 @@ from lodcore.interop.joined import columns_with_keys, entries_without_nulls, way
 from lodcore.interop.presence import checked_mask, every
 from lodcore.ops import match_keys
 from lodcore.tensors import lod_body
+from lodcore.tensors.foreign_columns import zone_of
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import guarded_values
@@ -100,7 +101,8 @@ class Groups:
         given = _parts("per_group", per_group or {})
         self.per_group = {name: _entries(f"Groups: per_group[{name!r}]", x) for name, x in given.items()}
         self.masks: dict[str, Any] = _parts("masks", masks or {})
-        self.kept: dict[str, tuple[Any, ...]] = dict(kept or {})
+        zones = {name: ("zone", zone) for name, x in {**given, **keys}.items() if (zone := zone_of(x)) is not None}
+        self.kept: dict[str, tuple[Any, ...]] = {**zones, **(kept or {})}
         self._lod = lod
         self._check()
 
@@ -252,6 +254,9 @@ class Groups:
             for part in (made.columns, made.masks, made.kept):
                 part.pop(name, None)
             made.per_group[name] = entries
+            zone = zone_of(given)
+            if zone is not None:
+                made.kept[name] = ("zone", zone)
         return made
 
     def join(self, other: Any, on: str | None = None, how: str = "left", *, nulls: Any = "error") -> Groups:

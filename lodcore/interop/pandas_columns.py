@@ -119,7 +119,7 @@ def _of_categories(pandas: Any, name: str, series: Any) -> TableColumn:
     there = codes >= 0
     known = labels.values if len(labels.values) else np.zeros(1, labels.values.dtype)
     rows = known[np.where(there, codes, 0)]
-    kept = ("category", np.asarray(labels.values), bool(series.dtype.ordered))
+    kept = labels.kept or ("category", np.asarray(labels.values), bool(series.dtype.ordered))
     return TableColumn(rows, None if there.all() else there, kept=kept)
 
 

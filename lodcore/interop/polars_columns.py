@@ -38,4 +38,6 @@ def column_of(polars: Any, name: str, series: Any) -> TableColumn:
         kind = kind.inner
     if isinstance(kind, polars.Enum):
         return column._replace(kept=("category", np.array(kind.categories.to_list(), np.str_), True))
+    if isinstance(kind, polars.Categorical):  # whose labels may be those of all columns of a program
+        return column._replace(kept=("category", None, False))
     return column

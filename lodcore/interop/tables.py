@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lodcore.base.missing import is_column
+from lodcore.base.missing import decoded, is_column, refuse_missing
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.grouped import Groups
 from lodcore.interop.missing_values import Key, TableColumn, policies, without_nulls
@@ -18,6 +18,7 @@ from lodcore.ops import gather_nested
 from lodcore.ops.order.keys import keys_of, nested_groups
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.conversions import TAKERS
+from lodcore.tensors.foreign_columns import dtype_for, zone_of
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -248,7 +249,7 @@ class Outgoing(NamedTuple):
 
 def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoing:
     """Check the arguments of `to_pandas` and `to_polars`."""
-    kept: Mapping[str, tuple[Any, ...]] = {}
+    kept: dict[str, tuple[Any, ...]] = {}
     masks: Mapping[str, LoDTensor] = {}
     if keys is not None and not isinstance(keys, Mapping):
         raise DTypeError(f"{where}: keys: is {type(keys).__name__}; a dict of keys by name is needed")
@@ -256,9 +257,13 @@ def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoi
     if isinstance(columns, Groups):
         with contextlib.suppress(LoDError):  # raised for one that was made without rows
             groups = columns.lod
-        kept, masks, keys = columns.kept, columns.masks, columns.keys if keys is None else keys
-        of_keys = bool(keys)
-        columns = {**columns.columns, **columns.per_group}
+        kept, masks, more = dict(columns.kept), columns.masks, {}
+        if keys is None:
+            keys = dict(columns.keys)
+            if groups is not None and groups.num_levels == 1:  # it has one key; others say more about its groups
+                more = {name: keys.pop(name) for name in list(keys)[1:]}
+        of_keys, keys = bool(keys), keys or None
+        columns = {**more, **columns.columns, **columns.per_group}
     single = not isinstance(columns, Mapping)
     if single:
         columns = {"values": as_nested(f"{where}: columns", columns)}
@@ -266,7 +271,11 @@ def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoi
     for name, given in columns.items():
         if str(name) in made:
             raise LoDError(f"{where}: columns: has two columns {str(name)!r}")
+        zone = zone_of(given)
+        if zone is not None:
+            kept[str(name)] = ("zone", zone)
         if isinstance(given, (LoDTensor, np.ndarray)):
+            refuse_missing(f"{where}: columns[{name!r}]", given)
             made[str(name)] = given
         else:
             flat = isinstance(given, (list, tuple)) and not any(isinstance(one, (list, tuple)) for one in given)
@@ -282,6 +291,11 @@ def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoi
                 f"{where}: columns: {name!r} has a different structure from {next(iter(sizes))!r}: {size} sequences, "
                 f"not {next(iter(sizes.values()))}"
             )
+    for name, given in (keys or {}).items():
+        refuse_missing(f"{where}: keys[{name!r}]", given)
+        zone = zone_of(given)
+        if zone is not None:
+            kept[name] = ("zone", zone)
     masks = {name: mask for name, mask in masks.items() if not whole(mask.values)}
     return Outgoing(made, keys, kept, single, masks, groups)
 
@@ -360,8 +374,13 @@ def row_keys(where: str, lod: LoD, keys: Mapping[str, Any] | None) -> tuple[list
             numbers.append(np.asarray(place)[lod.segment_ids(level)])
         return [f"level_{level}" for level in range(lod.num_levels)], numbers
     check_keys(where, lod, keys)
-    repeated = [np.asarray(given)[lod.segment_ids(level)] for level, given in enumerate(keys.values())]
+    repeated = [_entries(given)[lod.segment_ids(level)] for level, given in enumerate(keys.values())]
     return list(keys), repeated
+
+
+def _entries(given: Any) -> Array:
+    """Return checked keys as an array; objects, which pandas takes as an index, stay."""
+    return np.asarray(decoded(given), dtype_for(given) if zone_of(given) else None)
 
 
 def check_keys(where: str, lod: LoD, keys: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.base.missing import is_column, missing_in, refuse_null, said
 from lodcore.tensors.text import refuse_nul
 
-__all__ = ["array_of_text", "dtype_for", "is_array"]
+__all__ = ["array_of_text", "dtype_for", "is_array", "zone_of"]
 
 Array = np.ndarray[Any, Any]
 
@@ -27,8 +27,26 @@ def is_array(given: Any) -> bool:
 
 
 def dtype_for(given: Any) -> Any:
-    """Return the dtype with which NumPy makes an array: text of Polars as objects, which keep NUL and null; or None."""
-    return object if is_column(given) and not hasattr(given, "columns") and said(given, TEXT) else None
+    """Return the dtype with which NumPy makes an array of a column, or None.
+
+    Text of Polars becomes objects, which keep NUL and null; times of pandas with a zone become those of UTC, as those
+    of Polars and Arrow do.
+    """
+    if not is_column(given) or hasattr(given, "columns"):
+        return None
+    if hasattr(given, "isna") and zone_of(given) is not None:
+        return f"M8[{getattr(given.dtype, 'pyarrow_dtype', given.dtype).unit}]"
+    return object if said(given, TEXT) else None
+
+
+def zone_of(given: Any) -> str | None:
+    """Return the zone of a column of times; None for any other one, and for what is no column."""
+    if not is_column(given):
+        return None
+    kind = getattr(given, "dtype", getattr(given, "type", None))
+    kind = getattr(kind, "pyarrow_dtype", kind)
+    zone = getattr(kind, "tz", getattr(kind, "time_zone", None))
+    return None if zone is None else str(zone)
 
 
 def array_of_text(where: str, given: Any, made: Array) -> Array | None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from lodcore.errors import DTypeError
-from lodcore.interop.arrow.importing import Options
+from lodcore.interop.arrow.importing import Options, content
 from lodcore.interop.arrow.objects import naming, read_arrow
 from lodcore.interop.arrow.parts import mask_of_fields
 from lodcore.interop.arrow.reading import Column, read_stream
 from lodcore.interop.arrow.strings import INLINE, VIEW
-from lodcore.interop.arrow.types import kept_of
+from lodcore.interop.arrow.types import below_lists, kept_of
 from lodcore.interop.missing_values import TableColumn
 from lodcore.interop.presence import whole
 from lodcore.tensors import lod_tensor_body
@@ -34,7 +35,7 @@ def column_of_arrow(name: str, obj: Any) -> TableColumn:
     """
     with naming(name):
         found = read_arrow(obj, "mask", Options(fixed_strings=True, decode=True, records=True))
-    return _column(name, found.value, found.present, found.column)
+    return _column(name, found.value, found.present, found.column, found.chunks)
 
 
 def texts_of_arrow(name: str, obj: Any) -> tuple[Any, Any]:
@@ -78,14 +79,15 @@ def columns_of_arrow(where: str, obj: Any, table: str = "obj", column: str = "da
         found = read_arrow(obj, "mask", Options(fixed_strings=True, decode=True, records=None))
     if not isinstance(found.value, dict):
         return None
-    children = {child.name: child for child in found.column.children}
-    return {
-        name: _column(f"{where}: {column}[{name!r}]", value, found.present[name], children[name])
-        for name, value in found.value.items()
-    }
+    children = {child.name: j for j, child in enumerate(found.column.children)}
+    made = {}
+    for name, value in found.value.items():
+        parts = [one.children[children[name]] for one in (found.column, *found.chunks)]
+        made[name] = _column(f"{where}: {column}[{name!r}]", value, found.present[name], parts[0], parts[1:])
+    return made
 
 
-def _column(name: str, value: Any, present: Any, column: Column) -> TableColumn:
+def _column(name: str, value: Any, present: Any, column: Column, chunks: Sequence[Column]) -> TableColumn:
     if isinstance(value, dict):
         if not all(isinstance(field, np.ndarray) for field in value.values()):
             raise DTypeError(f"{name}: has structs of lists or structs; give their fields as columns")
@@ -97,6 +99,8 @@ def _column(name: str, value: Any, present: Any, column: Column) -> TableColumn:
     *sequences, there = present
     rows = value.values if isinstance(value, LoDTensor) else value
     kept = kept_of(column)
+    if kept is None and below_lists(column).dictionary is not None:
+        kept = _categories([below_lists(chunk) for chunk in chunks])
     if whole(there):
         return TableColumn(value, None, sequences, kept=kept)
     if rows.dtype.kind in "mM":  # NumPy has a value for it
@@ -105,3 +109,22 @@ def _column(name: str, value: Any, present: Any, column: Column) -> TableColumn:
         value = lod_tensor_body.new_tensor(rows, value.lod) if isinstance(value, LoDTensor) else rows
         return TableColumn(value, there, sequences, True, kept)
     return TableColumn(value, there, sequences, kept=kept)
+
+
+def _categories(chunks: Sequence[Column]) -> tuple[Any, ...]:
+    """Return the labels of dictionaries, in their order; those of several chunks may be different."""
+    found: list[Array] = []
+    for chunk in chunks:
+        words: Any = chunk.dictionary
+        part = content(words, 0, words.length, Options(fixed_strings=True, decode=True, records=True))
+        if part.levels or isinstance(part.values, dict) or part.values.ndim > 1:
+            return "category", None, False
+        there = part.present[-1]
+        found.append(part.values if there is None else part.values[there])
+    if not found:
+        return "category", None, False
+    alike = all(np.array_equal(one, found[0]) for one in found)
+    labels = np.concatenate(found[:1] if alike else found)
+    _, firsts = np.unique(labels, return_index=True)  # Arrow allows a label twice
+    labels = labels[np.sort(firsts)]
+    return "category", labels, alike and chunks[0].ordered

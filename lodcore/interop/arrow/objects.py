@@ -21,7 +21,7 @@ def read_arrow(obj: Any, nulls: Any, options: Options) -> Finished:
     if hasattr(obj, "__arrow_c_array__"):
         schema, array = pair_of(obj.__arrow_c_array__())
         column: Any = read_array(schema, array)
-        part = content(column, 0, column.length, options)
+        part, chunks = content(column, 0, column.length, options), [column]
     elif hasattr(obj, "__arrow_c_stream__"):
         chunks, column = read_stream(obj.__arrow_c_stream__())
         parts = [content(chunk, 0, chunk.length, options) for chunk in chunks if chunk.length]
@@ -29,7 +29,7 @@ def read_arrow(obj: Any, nulls: Any, options: Options) -> Finished:
     else:
         raise DTypeError(f"{WHERE}: obj: is {type(obj).__name__}; __arrow_c_array__ or __arrow_c_stream__ is needed")
     found = finish(part, nulls, options.records)
-    found.column = column
+    found.column, found.chunks = column, chunks
     return found
 
 

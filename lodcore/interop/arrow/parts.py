@@ -208,11 +208,12 @@ def records(part: Part) -> Part:
 
 @dataclass
 class Finished:
-    """A result, its validity, and the column that was read, for what dtypes do not say."""
+    """A result, its validity, and the column that was read, with its chunks, for what dtypes do not say."""
 
     value: Any
     present: Any
     column: Any = None
+    chunks: Any = ()
 
 
 @dataclass

@@ -31,6 +31,7 @@ cdef enum:
     MOST_COLUMNS = 1 << 16  # in one tree
     MOST_BUFFERS = 1 << 16
     LONGEST_NAME = 1 << 16
+    ORDERED = 1  # the flag of a dictionary
 
 
 cdef class Lender:
@@ -92,6 +93,8 @@ cdef class Column:
     ----------
     format, name, path : str
         The type in the notation of the interface, the name of the field, and its path, for messages.
+    ordered : bool
+        Whether the order of the dictionary is that of its values.
     length, offset, null_count : int
         `null_count` is -1 if it is unknown.
     children : tuple of Column
@@ -99,6 +102,7 @@ cdef class Column:
     """
 
     cdef readonly str format, name, path
+    cdef readonly bint ordered
     cdef readonly int64_t length, offset, null_count, num_buffers
     cdef readonly tuple children
     cdef readonly Column dictionary
@@ -194,6 +198,7 @@ cdef Column read_column(const ArrowSchema* schema, const ArrowArray* array, Lend
     column.format = text_of(schema.format, "format")
     column.name = text_of(schema.name, "name")
     column.path, column.lender = path, lender
+    column.ordered = schema.flags & ORDERED
     if array != NULL:
         check_sizes(array, path)
         column.length, column.offset, column.null_count = array.length, array.offset, array.null_count

@@ -16,6 +16,7 @@ __all__ = [
     "MOST_WIDE",
     "PRIMITIVES",
     "StoredDType",
+    "below_lists",
     "decimal_of",
     "example_of",
     "format_of",
@@ -116,8 +117,20 @@ def decimal_of(format: str, path: str) -> tuple[int, int]:
     return scale, bits
 
 
+def below_lists(column: Any) -> Any:
+    """Return the column of what is in the lists of a column.
+
+    Parameters
+    ----------
+    column : Column
+    """
+    while column.format in LISTS or column.format in LIST_VIEWS or column.format.startswith("+w:"):
+        (column,) = column.children
+    return column
+
+
 def kept_of(column: Any) -> tuple[Any, ...] | None:
-    """Return what a type says, and its dtype does not: zone, digits, time of day, categories; also below lists.
+    """Return what a type says, and its dtype does not: zone, digits, time of day; also below lists.
 
     Parameters
     ----------
@@ -125,12 +138,11 @@ def kept_of(column: Any) -> tuple[Any, ...] | None:
 
     Returns
     -------
-    ("zone", name), ("decimal", digits after the point, digits or None), ("time",), ("category", None, False), or None
+    ("zone", name), ("decimal", digits after the point, digits or None), ("time",), or None
     """
-    while column.format in LISTS or column.format in LIST_VIEWS or column.format.startswith("+w:"):
-        (column,) = column.children
+    column = below_lists(column)
     if column.dictionary is not None:
-        return "category", None, False
+        return kept_of(column.dictionary)
     if column.format[:3] in STAMPS and column.format[4:]:
         return "zone", column.format[4:]
     if column.format.startswith("d:"):

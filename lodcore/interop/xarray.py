@@ -8,13 +8,19 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.libraries import library
+from lodcore.base.missing import decoded, refuse_missing
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.grouped import Groups
+from lodcore.interop.presence import every, whole
 from lodcore.interop.tables import common_lod, gathered, tensor_of_column
+from lodcore.tensors.foreign_columns import dtype_for, zone_of
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.nested import as_values
+from lodcore.tensors.text import refuse_nul
 
 __all__ = ["from_xarray", "to_xarray"]
+
+Array = np.ndarray[Any, Any]
 
 
 def to_xarray(
@@ -30,9 +36,10 @@ def to_xarray(
     Parameters
     ----------
     columns : LoDTensor, Groups, or mapping of str to LoDTensor
-        Columns with one level and equal LoDs.
+        Columns with one level and equal LoDs. Where a mask of a table of groups says that there is no value, a float is
+        nan.
     per_sequence : mapping of str to array_like, optional
-        Variables with one entry per sequence.
+        Variables with one entry per sequence; those of a table of groups are its keys and its arrays per group.
     sample_dimension, instance_dimension : str
         The names of the dimensions of rows and of sequences.
     count : str
@@ -41,6 +48,11 @@ def to_xarray(
     Returns
     -------
     xarray.Dataset
+
+    Raises
+    ------
+    LoDError, DTypeError
+        If columns have other levels, two variables have one name, or an integer, a bool or a text is missing.
     """
     where = "lodcore.to_xarray"
     xarray = library("xarray", "xarray", where)
@@ -49,8 +61,10 @@ def to_xarray(
             f"{where}: per_sequence: is {type(per_sequence).__name__}; a dict of arrays with one entry per sequence is "
             "needed"
         )
+    masks: Mapping[str, Any] = {}
     if isinstance(columns, Groups):
-        columns, per_sequence = columns.columns, {**columns.keys, **(per_sequence or {})}
+        masks, per_sequence = columns.masks, {**columns.keys, **columns.per_group, **(per_sequence or {})}
+        columns = columns.columns
     if not isinstance(columns, Mapping):
         columns = {"values": columns}
     tensors = {name: tensor_of_column(where, name, column) for name, column in columns.items()}
@@ -59,16 +73,35 @@ def to_xarray(
         raise LoDError(f"{where}: columns: have {lod.num_levels} levels; the representation has one")
     variables: dict[str, Any] = {count: ((instance_dimension,), lod.lengths(), {"sample_dimension": sample_dimension})}
     for name, given in (per_sequence or {}).items():
-        rows = np.asarray(given)
+        refuse_missing(f"{where}: per_sequence[{name!r}]", given)
+        rows = np.asarray(decoded(given), dtype_for(given) if zone_of(given) else None)
+        if name in variables:
+            raise LoDError(f"{where}: per_sequence[{name!r}]: is the name of the lengths, too; count= gives another")
         if len(rows) != lod.num_sequences():
             raise LoDError(
                 f"{where}: per_sequence[{name!r}]: has {len(rows)} entries; {lod.num_sequences()} are needed"
             )
         variables[name] = ((instance_dimension,), rows, {})
     for name, x in tensors.items():
+        if name in variables:
+            other = "the lengths, too; count= gives another" if name == count else "a variable per sequence, too"
+            raise LoDError(f"{where}: columns[{name!r}]: is the name of {other}")
+        rows = x.values if name not in masks else _with_nan(f"{where}: columns[{name!r}]", x.values, masks[name].values)
         inner = tuple(f"{name}_axis_{k}" for k in range(1, x.values.ndim))
-        variables[name] = ((sample_dimension, *inner), x.values, {})
+        variables[name] = ((sample_dimension, *inner), rows, {})
     return xarray.Dataset(variables, attrs={"Conventions": "CF-1.11"})
+
+
+def _with_nan(where: str, rows: Array, there: Array) -> Array:
+    """Return rows with nan where there is no value; raise for a dtype without such a value."""
+    if whole(there) or rows.dtype.kind in "mM":  # which are NaT there
+        return rows
+    if rows.dtype.kind not in "fc":
+        at = int(np.argmin(every(there)))
+        raise LoDError(f"{where}: row {at} is missing; {rows.dtype} has no value for it: use a fill value for nulls=")
+    made = rows.copy()
+    made[~there] = np.nan
+    return made
 
 
 def from_xarray(dataset: Any) -> Groups:
@@ -112,7 +145,19 @@ def from_xarray(dataset: Any) -> Groups:
     columns, keys = {}, {}
     for other, variable in dataset.variables.items():
         if other != name and variable.dims[:1] == (rows,):
-            columns[str(other)] = gathered(f"{where}: {other}", as_values(where, variable.values), lod, order)
+            label = f"{where}: dataset[{other!r}]"
+            columns[str(other)] = gathered(label, _values_of(label, variable), lod, order)
         elif other != name and variable.dims[:1] == (sequences,):
-            keys[str(other)] = np.asarray(variable.values)
+            keys[str(other)] = _values_of(f"{where}: dataset[{other!r}]", variable)
     return Groups(columns, keys, lod=lod)
+
+
+def _values_of(label: str, variable: Any) -> Array:
+    """Return the values of a variable; text, which netCDF reads as objects, has a fixed size."""
+    values: Array = np.asarray(variable.values)
+    if values.dtype.hasobject:
+        words = values.ravel().tolist()
+        if all(isinstance(word, str) for word in words):
+            refuse_nul(label, words)
+            return np.array(words, np.str_).reshape(values.shape)
+    return as_values(label, values)

@@ -1,0 +1,78 @@
+"""Datasets of xarray: nothing of a table of groups is left out without a word, and text comes back from a file."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore.errors import DTypeError, LoDError
+from lodcore.interop import Groups, from_pandas, from_xarray, to_arrow, to_pandas, to_polars, to_xarray
+from tests.helpers.libraries import MARKS, imported
+from tests.helpers.tables import for_each
+
+pandas, xarray = imported("pandas"), imported("xarray")
+pytestmark = MARKS
+
+X = lodcore.array([[1], [2]])
+
+
+def masked(kind):
+    frame = pandas.DataFrame({"k": [1, 1], "n": pandas.array([5, None], dtype=kind)})
+    return from_pandas(frame, by="k", nulls="mask")
+
+
+def test_arrays_per_group_and_missing_values_go_out():
+    dataset = to_xarray(masked("Float64").with_columns(w=[9.0]))
+    assert dataset["w"].values.tolist() == [9.0]
+    assert repr(dataset["n"].values.tolist()) == "[5.0, nan]"
+    with pytest.raises(LoDError, match=r"^lodcore.to_xarray: columns\['n'\]: row 1 is missing; int64 has no value"):
+        to_xarray(masked("Int64"))
+    assert to_xarray(masked("Int64")[[]])["n"].size == 0
+
+
+@for_each(
+    ("arguments", "says"),
+    [
+        (({"x": X}, {"x": [7, 8]}), r"columns\['x'\]: is the name of a variable per sequence, too"),
+        (({"rowsize": X},), r"columns\['rowsize'\]: is the name of the lengths, too; count= gives another"),
+        (({"x": X}, {"rowsize": [7, 8]}), r"per_sequence\['rowsize'\]: is the name of the lengths, too; count="),
+    ],
+)
+def test_two_variables_of_one_name_are_refused(arguments, says):
+    with pytest.raises(LoDError, match=f"^lodcore.to_xarray: {says}"):
+        to_xarray(*arguments)
+    assert from_xarray(to_xarray({"rowsize": X}, count="n"))["rowsize"].equals(X)
+
+
+def test_datasets_with_any_number_of_variables_per_sequence_go_out():
+    groups = from_xarray(to_xarray({"x": X}, {"a": ["p", "q"], "b": [3, 4]}))
+    assert list(groups.keys) == ["a", "b"]
+    for table in (to_polars(groups), to_polars(groups, lists=False), to_arrow(groups).to_pandas()):
+        assert (list(table["a"]), list(table["b"])) == (["p", "q"], [3, 4])
+    for table in (to_pandas(groups), to_pandas(groups, lists=True)):
+        assert (table.index.get_level_values("a").tolist(), table["b"].tolist()) == (["p", "q"], [3, 4])
+    alone = from_xarray(to_xarray({"x": X}))
+    assert to_pandas(alone)["x"].tolist() == to_polars(alone, lists=False)["x"].to_list() == [1, 2]
+    with pytest.raises(LoDError, match=r"keys: are 2; there are 1 levels"):
+        to_pandas(groups, {"a": ["p", "q"], "b": [3, 4]})
+
+
+def test_text_of_a_file_is_text(tmp_path):
+    words = lodcore.array([["a"], ["bb"]])
+    to_xarray({"t": words}, {"name": ["x", "yy"]}).to_netcdf(tmp_path / "words.nc")
+    with xarray.open_dataset(tmp_path / "words.nc") as dataset:
+        assert dataset["t"].dtype == object
+        found = from_xarray(dataset)
+        assert found["t"].equals(words)
+        assert found["name"].tolist() == ["x", "yy"]
+        for wrong, says in (
+            (["a", None], "has dtype object; Python objects have no fixed size"),
+            (["a", "a\0"], "value 1 is .*, whose NUL at the end NumPy would drop"),
+        ):
+            for dim in ("obs", "instance"):
+                with pytest.raises(DTypeError, match=rf"^lodcore.from_xarray: dataset\['q'\]: {says}"):
+                    from_xarray(dataset.assign(q=(dim, np.array(wrong, object))))
+
+
+def test_a_table_without_columns_has_no_dataset():
+    with pytest.raises(LoDError, match=r"^lodcore.to_xarray: columns: there are none"):
+        to_xarray(Groups({}, {"k": [1]}, lod=lodcore.LoD.from_lengths([1])))

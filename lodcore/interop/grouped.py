@@ -309,14 +309,14 @@ class Groups:
                 raise DTypeError(f"{where}: other[{key!r}]: has no text as its name")
         given = columns.pop(name)
         known = np.arange(len(given.values)) if given.present is None else np.flatnonzero(every(given.present))
-        theirs = given.values[known]
+        mine = np.asarray(self.keys[name])
+        theirs = given.values[known] if len(known) else mine[:0]  # without a row, they may have any dtype
         for key, column in columns.items():
             if len(column.values) != len(given.values):
                 raise LoDError(
                     f"{where}: other[{key!r}]: has {len(column.values)} entries; {name!r} has {len(given.values)}"
                 )
         ways = ways_of(where, columns, nulls)
-        mine = np.asarray(self.keys[name])
         try:
             keys, found, places = match_keys(mine, theirs, "left")
         except (DTypeError, ShapeError) as error:

@@ -161,12 +161,18 @@ def _restored(polars: Any, frame: Any, kept: Mapping[str, tuple[Any, ...]]) -> A
         change = _change(polars, inner, kind)
         if inner is None or change is None or not _fits(polars, frame[name], depth, kind):
             continue
-        changed = polars.col(name) if not depth else polars.element()
-        changed = change(changed)
-        for level in range(depth):
-            changed = (polars.col(name) if level == depth - 1 else polars.element()).list.eval(changed)
-        changes.append(changed.alias(name))
+        changes.append(_within(polars, frame.schema[name], polars.col(name), change).alias(name))
     return frame.with_columns(changes)
+
+
+def _within(polars: Any, kind: Any, column: Any, change: Any) -> Any:
+    """Return the expression that changes what is in the lists, and the rows of a fixed size, of a column."""
+    if isinstance(kind, polars.List):
+        return column.list.eval(_within(polars, kind.inner, polars.element(), change))
+    if isinstance(kind, polars.Array):  # which older versions do not change in place
+        changed = _within(polars, kind.inner, polars.element(), change)
+        return column.arr.to_list().list.eval(changed).list.to_array(kind.size)
+    return change(column)
 
 
 def _fits(polars: Any, series: Any, depth: int, kind: tuple[Any, ...]) -> bool:

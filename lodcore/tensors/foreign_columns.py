@@ -15,7 +15,9 @@ __all__ = ["array_of_text", "dtype_for", "is_array", "zone_of"]
 Array = np.ndarray[Any, Any]
 
 #: What is said of types of text without a value for what is missing, by the first letters of their names.
-TEXT = {"str": "text has", "large_string": "text has", "utf8": "text has"}
+TEXT = dict.fromkeys(("str", "large_string", "utf8", "categorical", "enum"), "text has")
+#: Types that say nothing of their values.
+OPEN = dict.fromkeys(("object", "null"), "")
 
 
 def is_array(given: Any) -> bool:
@@ -52,6 +54,8 @@ def zone_of(given: Any) -> str | None:
 def array_of_text(where: str, given: Any, made: Array) -> Array | None:
     """Return a column of text, or of bytes, of which NumPy makes objects; None for any other one.
 
+    One without entries, whose type says nothing of them, is an array without rows, as an empty list is.
+
     Parameters
     ----------
     where : str
@@ -72,7 +76,7 @@ def array_of_text(where: str, given: Any, made: Array) -> Array | None:
     kind = next((kind for value in values for kind in (str, bytes) if isinstance(value, kind)), None)
     has = said(given, TEXT) if kind is None else "text has" if kind is str else "bytes have"
     if has is None:
-        return None
+        return np.empty(0) if not values and said(given, OPEN) is not None else None
     gone = missing_in(given)
     known = values if gone is None else [value for value, lost in zip(values, gone.tolist(), strict=True) if not lost]
     if not all(issubclass(found, kind or str) for found in set(map(type, known))):

@@ -1,5 +1,8 @@
 """What types of columns say beyond their dtype: zones of arrays that are given, and categories of Arrow."""
 
+import datetime
+import decimal
+
 import numpy as np
 import pytest
 
@@ -136,3 +139,79 @@ def test_no_integer_that_is_missing_goes_out_as_a_float(call, where):
             call(make())
     with pytest.raises(DTypeError, match=rf"^{where}: is a masked array; fill or drop the masked entries first"):
         call(np.ma.array([1, 2], mask=[False, True]))
+
+
+UUIDS = [bytes(range(1, 17)), bytes(16)]
+
+
+def test_bytes_of_a_fixed_size_that_end_with_nul_are_refused():
+    uuids = pyarrow.array(UUIDS, pyarrow.binary(16))
+    table = pyarrow.table({"k": [1, 1], "u": uuids})
+    for call, where in (
+        (lambda: from_arrow(uuids), "lodcore.from_arrow: obj"),
+        (lambda: from_arrow(table), r"lodcore.from_arrow: obj\[u\]"),
+        (lambda: from_arrow(table, by="k"), r"lodcore.from_arrow: obj\[u\]"),
+    ):
+        with pytest.raises(DTypeError, match=rf"^{where}: value 1 ends with NUL, which NumPy drops; cast it to binary"):
+            call()
+    assert [bytes(one.tolist()) for one in from_arrow(uuids.cast(pyarrow.binary()))] == UUIDS
+    assert from_arrow(uuids[:1]).tolist() == UUIDS[:1]
+    assert from_arrow(pyarrow.array([UUIDS[0], None], pyarrow.binary(16)), "mask")[1][0].tolist() == [True, False]
+
+
+ROWS = {
+    "zones": (polars.Datetime("us", ZONE), TIMES.to_list()),
+    "times of day": (polars.Time, [datetime.time(1), datetime.time(2)]),
+    "decimals": (polars.Decimal(10, 2), [decimal.Decimal("1.10"), decimal.Decimal("2.00")]),
+    "enum": (polars.Enum(["b", "a"]), ["a", "b"]),
+    "categories": (polars.Categorical(), ["a", "b"]),
+}
+
+
+@for_each("name", ROWS)
+def test_rows_of_a_fixed_size_keep_what_their_types_say(name):
+    kind, values = ROWS[name]
+    row = polars.Array(kind, 2)
+    table = polars.DataFrame({"k": [1], "c": polars.Series([values], dtype=row)}).with_columns(
+        l=polars.concat_list("c")
+    )
+    groups = from_polars(table, by="k")
+    listed, lines = to_polars(groups), to_polars(groups, lists=False)
+    assert listed.schema == {"k": polars.Int64, "c": polars.List(row), "l": polars.List(polars.List(row))}
+    assert (listed["c"].to_list(), listed["l"].to_list()) == ([[values]], [[[values]]])
+    assert (lines["c"].to_list(), lines["c"].dtype) == ([values], row)
+    wide = polars.DataFrame(
+        {"k": [1, 1], "c": [[values, values], None]}, {"k": polars.Int64, "c": polars.Array(kind, (2, 2))}
+    )
+    masked = to_polars(from_polars(wide, by="k", nulls="mask"))["c"]
+    assert masked.dtype == polars.List(polars.Array(kind, (2, 2)))
+    assert masked.to_list()[0][0] == [values, values]
+    assert to_polars(from_polars(table[:0], by="k")).schema == listed.schema
+
+
+@for_each(
+    "column",
+    [
+        lambda: polars.Series([], dtype=polars.Categorical),
+        lambda: polars.Series([], dtype=polars.Enum(["a"])),
+        lambda: pandas.Categorical([]),
+        lambda: pandas.Series([], dtype=object),
+        lambda: pandas.Series([], dtype="category"),
+        lambda: pandas.Series(TIMES[:0]),
+        lambda: pyarrow.array([], pyarrow.null()),
+    ],
+)
+def test_columns_without_entries_are_taken(column):
+    keys, rows = lodcore.group_by(column(), [])
+    assert (len(keys), len(rows)) == (0, 0)
+
+
+@for_each("key", ["a", np.datetime64("2020-01-01"), 5])
+def test_a_table_of_which_nothing_is_left_is_joined(key):
+    groups = Groups({"v": lodcore.array([[1]])}, {"k": [key]})
+    frame = pandas.DataFrame({"k": pandas.Series([key], dtype=object), "z": [1]})
+    for other in (frame[frame["z"] > 1], {"k": [], "z": []}):
+        joined = groups.join(other, how="inner")
+        assert (len(joined), joined["z"].tolist()) == (0, [])
+        with pytest.raises(LoDError, match=r"^Groups.join: group 0 \(.*\) has no row in other"):
+            groups.join(other)

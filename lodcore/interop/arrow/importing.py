@@ -123,7 +123,22 @@ def _leaf(column: Column, start: int, stop: int) -> Array:
     if found is None:
         return np.ascontiguousarray(_bits(column, 1, start, stop, "values"))
     values: Array = column.buffer(1, found.dtype, column.offset + start, column.offset + stop)
+    if found.dtype.kind == "S" and found.dtype.itemsize:
+        _refuse_nul(column, values, start, stop)
     return values if found.becomes == found.dtype else values.astype(found.becomes)
+
+
+def _refuse_nul(column: Column, values: Array, start: int, stop: int) -> None:
+    """Raise if bytes of a fixed size end with NUL, which NumPy drops when they are read or go out."""
+    ends = values.view(UINT8).reshape(len(values), values.itemsize)[:, -1] == 0
+    there = _validity(column, start, stop)
+    if there is not None:
+        ends &= there
+    if ends.any():
+        raise DTypeError(
+            f"{WHERE}{column.path}: value {int(np.argmax(ends)) + start} ends with NUL, which NumPy drops; cast it to "
+            "binary, whose bytes are a level and keep it, or to text"
+        )
 
 
 def _decimals(column: Column, start: int, stop: int) -> Array:

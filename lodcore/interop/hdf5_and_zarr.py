@@ -38,6 +38,8 @@ def save_to_group(group: Any, x: Any, **options: Any) -> None:
     ------
     DTypeError
         If `group` is not a group, or HDF5 cannot hold the values: text and dates in records.
+    LoDError
+        If one of the arrays is there already.
     """
     where = "lodcore.interop.save_to_group"
     x = as_nested(f"{where}: x", x)
@@ -47,9 +49,13 @@ def save_to_group(group: Any, x: Any, **options: Any) -> None:
     values, dtype = x.values, None
     if not hasattr(group, "create_array"):  # other than that of zarr, whose arrays have all dtypes
         values, dtype = _stored(f"{where}: x", values)
+    arrays = {"values": values, **{f"offsets_{level}": x.lod.offsets(level) for level in range(x.num_levels)}}
+    for name in arrays:
+        if name in group:
+            raise LoDError(f"{where}: group: has {name!r} already; delete it, or use a group of its own")
     create("values", data=values, **options)
-    for level in range(x.num_levels):
-        create(f"offsets_{level}", data=x.lod.offsets(level))
+    for name in list(arrays)[1:]:
+        create(name, data=arrays[name])
     group.attrs["format"] = "lodcore"
     group.attrs["num_levels"] = x.num_levels
     if dtype is not None:

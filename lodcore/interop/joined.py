@@ -128,4 +128,4 @@ def entries_without_nulls(where: str, name: str, column: TableColumn, way: Any, 
         raise LoDError(
             f"{_label(where, name)}: row {at} is null; use a fill value such as nulls={{{name!r}: {example}}}"
         )
-    return filled(f"{where}: nulls", entries, there, way)
+    return filled(f"{where}: nulls[{name!r}]", entries, there, way)

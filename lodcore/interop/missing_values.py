@@ -83,19 +83,24 @@ def policies(where: str, columns: Mapping[str, TableColumn], nulls: Any, ways: S
             if name not in columns:
                 raise KeyError(f"{where}: nulls: {name!r} is not a column")
             values = columns[name].values
-            if isinstance(way, str) and way not in ways and (way in WAYS or values.dtype.kind not in "US"):
-                raise _unknown(where, f"nulls[{name!r}]", way, ways)
+            if isinstance(way, str) and way not in ways and (way in WAYS or not _has_text(values.dtype)):
+                raise _unknown(where, f"nulls[{name!r}]", way, ways, f"the column holds {values.dtype}")
             if not isinstance(way, str):
                 _entry(f"{where}: nulls[{name!r}]", values, way)
         return {name: nulls.get(name, "error") for name in columns}
-    text = any(column.values.dtype.kind in "US" for column in columns.values())
+    text = any(_has_text(column.values.dtype) for column in columns.values())
     if isinstance(nulls, str) and nulls not in ways and (nulls in WAYS or not text):
-        raise _unknown(where, "nulls", nulls, ways)
+        raise _unknown(where, "nulls", nulls, ways, "no column holds text")
     return dict.fromkeys(columns, nulls)
 
 
-def _unknown(where: str, name: str, way: str, ways: Sequence[str]) -> ValueError:
-    return ValueError(f"{where}: {name}: is {way!r}; {', '.join(map(repr, ways))} or a fill value is needed")
+def _has_text(dtype: np.dtype[Any]) -> bool:
+    """Return whether values are text, or records with text."""
+    return dtype.kind in "US" or any(dtype[name].base.kind in "US" for name in dtype.names or ())
+
+
+def _unknown(where: str, name: str, way: str, ways: Sequence[str], why: str) -> ValueError:
+    return ValueError(f"{where}: {name}: is {way!r}; {', '.join(map(repr, ways))} or a fill value is needed; {why}")
 
 
 def _entry(where: str, values: Any, given: Any) -> Array:
@@ -143,7 +148,9 @@ def without_nulls(where: str, name: str, column: TableColumn, way: Any) -> tuple
             raise LoDError(
                 f'{where}: {name}: row {at} is null; use nulls="mask", or a fill value such as nulls={example}{named}'
             )
-        rows = filled(f"{where}: nulls", rows, present, np.zeros((), rows.dtype)[()] if option == "mask" else way)
+        rows = filled(
+            f"{where}: nulls{name[4:]}", rows, present, np.zeros((), rows.dtype)[()] if option == "mask" else way
+        )
         values = lod_tensor_body.new_tensor(rows, values.lod) if isinstance(values, LoDTensor) else rows
     if option != "mask":
         return values, None
@@ -157,7 +164,7 @@ def filled(where: str, rows: Array, present: Array, fill: Any) -> Array:
         fields = {
             key: rows[key]
             if present[key].all()
-            else filled(where, rows[key], present[key], fill[key] if isinstance(fill, np.void) else fill)
+            else filled(f"{where}[{key!r}]", rows[key], present[key], fill[key] if isinstance(fill, np.void) else fill)
             for key in present.dtype.names
         }
         records = np.empty(rows.shape, [(key, field.dtype, field.shape[1:]) for key, field in fields.items()])

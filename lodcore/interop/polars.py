@@ -71,7 +71,7 @@ def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
         raise of_another_library(f"{where}: data", data, "Polars")
     names = [] if by is None else names_of_keys(where, by)
     for name in names:
-        if name not in data.columns:
+        if not isinstance(name, str) or name not in data.columns:
             raise KeyError(f"{where}: by: {name!r} is not a column")
     columns = {
         name: column_of(polars, f"{where}: data[{name!r}]", data[name]) for name in data.columns if name not in names
@@ -123,7 +123,8 @@ def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
     columns : LoDTensor, nested lists, Groups, or mapping of str to LoDTensor or array_like
         The columns, with equal LoDs if lines are rows; an array has one entry per outermost sequence.
     keys : mapping of str to array_like, optional
-        The keys of the sequences of each level, coarse first.
+        The keys of the sequences of each level, coarse first; by default, with one line per row, the numbers 0, 1, 2,
+        ... of sequences within their sequence, called level_0, level_1, ...
     lists : bool
         Whether to make columns of lists, whose values are not copied; otherwise, one line per row with its keys.
 

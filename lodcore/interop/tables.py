@@ -146,6 +146,8 @@ def names_of_keys(where: str, by: Any) -> list[Any]:
     if not names:
         raise ValueError(f"{where}: by: is empty; the name of a column is needed, or None")
     for j, name in enumerate(names):
+        if type(name).__hash__ is None:
+            raise DTypeError(f"{where}: by: is {type(name).__name__}; the name of a column, or several, are needed")
         if name in names[:j]:
             raise ValueError(f"{where}: by: names {name!r} twice")
     return names
@@ -274,12 +276,14 @@ def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoi
         zone = zone_of(given)
         if zone is not None:
             kept[str(name)] = ("zone", zone)
-        if isinstance(given, (LoDTensor, np.ndarray)):
-            refuse_missing(f"{where}: columns[{name!r}]", given)
+        label = f"{where}: columns[{name!r}]"
+        if isinstance(given, np.ndarray):
+            refuse_missing(label, given)
+            made[str(name)] = given if given.dtype.hasobject else as_values(label, given)
+        elif isinstance(given, LoDTensor):
             made[str(name)] = given
         else:
             flat = isinstance(given, (list, tuple)) and not any(isinstance(one, (list, tuple)) for one in given)
-            label = f"{where}: columns[{name!r}]"
             flat = bool(flat and given) or is_column(given)
             made[str(name)] = as_values(label, given) if flat else tensor_of_column(where, name, given)
     sizes = {name: len(one) for name, one in made.items()}
@@ -380,7 +384,8 @@ def row_keys(where: str, lod: LoD, keys: Mapping[str, Any] | None) -> tuple[list
 
 def _entries(given: Any) -> Array:
     """Return checked keys as an array; objects, which pandas takes as an index, stay."""
-    return np.asarray(decoded(given), dtype_for(given) if zone_of(given) else None)
+    made = np.asarray(decoded(given), dtype_for(given) if zone_of(given) else None)
+    return made if made.dtype.isnative else made.astype(made.dtype.newbyteorder("="))
 
 
 def check_keys(where: str, lod: LoD, keys: Mapping[str, Any]) -> None:

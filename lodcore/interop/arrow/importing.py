@@ -23,6 +23,16 @@ UINT8 = np.dtype(np.uint8)
 #: Type of the offsets of strings and binaries.
 STRINGS: dict[str, np.dtype[Any]] = {key: np.dtype(np.int32 if key in "uz" else np.int64) for key in "uzUZ"}
 
+#: The names of types that NumPy does not have, by the begin of their formats.
+UNKNOWN = {
+    "tiM": "interval of months",
+    "tiD": "interval of days and milliseconds",
+    "tin": "interval of months, days and nanoseconds",
+    "+ud": "dense union",
+    "+us": "sparse union",
+    "+r": "run-end encoding",
+}
+
 
 class Options(NamedTuple):
     """The options for types that NumPy has no unique equivalent of."""
@@ -118,7 +128,9 @@ def _leaf(column: Column, start: int, stop: int) -> Array:
         return _decimals(column, start, stop)
     found = stored(column.format)
     if found is None and column.format != "b":
-        raise DTypeError(f"{WHERE}{column.path}: has format {column.format!r}, which NumPy has no dtype for")
+        kind = UNKNOWN.get(column.format[:3])
+        called = f" ({kind})" if kind else ""
+        raise DTypeError(f"{WHERE}{column.path}: has format {column.format!r}{called}, which NumPy has no dtype for")
     _expect(column, buffers=2, children=0)
     if found is None:
         return np.ascontiguousarray(_bits(column, 1, start, stop, "values"))

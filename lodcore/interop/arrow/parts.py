@@ -288,7 +288,7 @@ class Finisher:
             made[~there] = np.zeros((), values.dtype)
             return made
         entry = np.empty((1, *values.shape[there.ndim :]), values.dtype)
-        hold(f"{WHERE}: nulls", self.nulls, entry)
+        hold(f"{WHERE}: nulls{name}", self.nulls, entry)
         made[~there] = entry[0]
         return made
 

@@ -311,6 +311,7 @@ class Groups:
         known = np.arange(len(given.values)) if given.present is None else np.flatnonzero(every(given.present))
         mine = np.asarray(self.keys[name])
         theirs = given.values[known] if len(known) else mine[:0]  # without a row, they may have any dtype
+        mine = mine if len(mine) else theirs[:0]
         for key, column in columns.items():
             if len(column.values) != len(given.values):
                 raise LoDError(

@@ -205,7 +205,8 @@ class Outgoing(NamedTuple):
 
     def of_rows(self, where: str) -> tuple[LoD, dict[str, Any], dict[str, Any]]:
         """Return the levels that lines of rows leave out; columns and masks with one entry, or sequence, per row."""
-        tensors = self.tensors
+        least = 0 if self.groups is None else self.groups.num_levels
+        tensors = {name: x for name, x in self.tensors.items() if x.num_levels >= least}
         depth = len(self.keys) if self.keys else max((x.num_levels for x in tensors.values()), default=0)
         outer = {
             name: LoDTensor(np.empty(x.lod.num_sequences(depth)), lod_body.slice_levels(x.lod, 0, depth))
@@ -218,6 +219,8 @@ class Outgoing(NamedTuple):
         def per_row(x: Any) -> Any:
             if not isinstance(x, LoDTensor):
                 return x[lod.segment_ids(0)]
+            if x.num_levels < lod.num_levels:
+                return x.values[lod.segment_ids(x.num_levels)]
             if x.num_levels > lod.num_levels:
                 return LoDTensor(x.values, lod_body.slice_levels(x.lod, lod.num_levels, x.num_levels))
             return x.values
@@ -229,7 +232,9 @@ class Outgoing(NamedTuple):
         """Return the keys for a table with one line per outermost sequence: those of finer levels are lists."""
         if not self.keys:
             return {}
-        lod: Any = next(iter(self.tensors.values())).lod if self.tensors else self.groups
+        lod: Any = self.groups
+        if lod is None and self.tensors:
+            lod = next(iter(self.tensors.values())).lod
         count = len(next(iter(self.columns.values()))) if self.columns else lod.num_sequences() if lod else None
         made: dict[str, Any] = {}
         for level, (name, given) in enumerate(self.keys.items()):
@@ -262,8 +267,10 @@ def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoi
         kept, masks, more = dict(columns.kept), columns.masks, {}
         if keys is None:
             keys = dict(columns.keys)
-            if groups is not None and groups.num_levels == 1:  # it has one key; others say more about its groups
-                more = {name: keys.pop(name) for name in list(keys)[1:]}
+            if groups is not None:  # a level has one key; others say more about the groups of the last level
+                more = {name: keys.pop(name) for name in list(keys)[groups.num_levels :]}
+                above: Any = lod_body.slice_levels(groups, 0, groups.num_levels - 1) if groups.num_levels > 1 else None
+                more = more if above is None else {name: LoDTensor(entries, above) for name, entries in more.items()}
         of_keys, keys = bool(keys), keys or None
         columns = {**more, **columns.columns, **columns.per_group}
     single = not isinstance(columns, Mapping)
@@ -326,8 +333,9 @@ def lists_of(x: Any, present: Any = None) -> list[Any]:
     entries = rows.tolist()
     for at in np.flatnonzero(~every(there)).tolist():
         entries[at] = _with_none(entries[at], there[at].tolist())
-    for at in np.flatnonzero(~some(there)).tolist():
-        entries[at] = None
+    if there.dtype.names is not None:
+        for at in np.flatnonzero(~some(there)).tolist():
+            entries[at] = None
     return nested_lists(entries, x.lod) if isinstance(x, LoDTensor) else entries
 
 

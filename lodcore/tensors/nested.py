@@ -367,6 +367,10 @@ def as_array(where: str, given: Any) -> Array:
         raise ShapeError(
             f"{where}: is nested unevenly; each axis of a dense array has one length; lodcore.array makes sequences"
         ) from None
+    except Exception as error:  # of a library that has no such array
+        if not is_column(given):
+            raise
+        raise DTypeError(f"{where}: is {with_article(type(given).__name__)}: {error}") from None
     if made.dtype.kind in "US" and isinstance(given, (list, tuple)):
         refuse_changed(where, given, made.dtype.kind)
     if made.dtype.hasobject and is_column(given):

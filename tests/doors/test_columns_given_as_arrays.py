@@ -291,3 +291,8 @@ def test_text_of_every_library_is_assigned(name):
     with pytest.raises(DTypeError, match=r"^assignment: value: is 'long'; <U1 cannot hold it"):
         x[0] = TEXT[name](["b", "long"])
     assert x.tolist() == [["b", "a"], ["z"]]
+
+
+def test_integers_of_128_bits_are_refused():
+    with pytest.raises(DTypeError, match=r"^lodcore.array: obj: entry 0: is a Series: cannot convert i128"):
+        lodcore.array([polars.Series([1], dtype=polars.Int128)])

@@ -76,3 +76,17 @@ def test_text_of_a_file_is_text(tmp_path):
 def test_a_table_without_columns_has_no_dataset():
     with pytest.raises(LoDError, match=r"^lodcore.to_xarray: columns: there are none"):
         to_xarray(Groups({}, {"k": [1]}, lod=lodcore.LoD.from_lengths([1])))
+
+
+def test_keys_beyond_the_levels_say_more_about_the_finest_groups():
+    x = lodcore.array([[[1], [2, 3]], [[4]]])
+    groups = Groups({"x": x}, {"a": [1, 2], "b": [3, 4, 5], "c": ["p", "q", "r"]}, {"w": [0.5, 1.5]})
+    for table in (to_polars(groups), to_pandas(groups, lists=True)):
+        assert [list(one) for one in table["c"]] == [["p", "q"], ["r"]]
+    assert to_arrow(groups)["c"].to_pylist() == [["p", "q"], ["r"]]
+    rows = to_polars(groups, lists=False)
+    assert (rows["c"].to_list(), rows["w"].to_list()) == (["p", "q", "q", "r"], [0.5, 0.5, 0.5, 1.5])
+    rows = to_pandas(groups)
+    assert (rows["c"].tolist(), rows["x"].tolist()) == (["p", "q", "q", "r"], [1, 2, 3, 4])
+    assert rows.index.get_level_values("b").tolist() == [3, 4, 4, 5]
+    assert to_pandas(groups[[1]])["c"].tolist() == ["r"]

@@ -215,3 +215,9 @@ def test_a_table_of_which_nothing_is_left_is_joined(key):
         assert (len(joined), joined["z"].tolist()) == (0, [])
         with pytest.raises(LoDError, match=r"^Groups.join: group 0 \(.*\) has no row in other"):
             groups.join(other)
+
+
+def test_groups_of_which_none_is_left_are_joined():
+    frame = pandas.DataFrame({"k": pandas.Series([], dtype=object), "v": []})
+    joined = from_pandas(frame, by="k").join({"k": ["a"], "z": [1]})
+    assert (len(joined), joined["z"].tolist()) == (0, [])

@@ -74,8 +74,9 @@ def tensor_of(where: str, x: Any) -> Any:
     refuse_conversion(f"{where}: x", x)
     if isinstance(x, Tensor) and not hasattr(x, "__array__"):
         raise DTypeError(f"{where}: x: is {with_article(type(x).__name__)}; a LoDTensor or an array is needed")
-    x = decoded(x)
-    refuse_missing(f"{where}: x", x)
+    if type(x) is not np.ndarray:
+        x = decoded(x)
+        refuse_missing(f"{where}: x", x)
     try:
         made = x.values if is_holder(x) else np.asarray(x)
     except ValueError:

@@ -16,7 +16,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.base.memory import LIMIT, check_out, check_size
-from lodcore.base.missing import decoded, refuse_missing
+from lodcore.base.missing import complete
 
 cdef extern from "buffers.h":
     void want_huge_pages(void* memory, size_t size)
@@ -387,8 +387,7 @@ cpdef cnp.ndarray as_int64(given, str where, type error=ValueError, entry=None):
 
 def any_int64(given, where, error):
     """Convert any argument of `as_int64` that is neither an int64 array nor a list of int."""
-    given = decoded(given)
-    refuse_missing(where, given)
+    given = complete(where, given)
     if isinstance(given, (list, tuple)) or getattr(given, "dtype", None) == object:
         for j, number in enumerate(given):  # NumPy would convert them to floats or objects
             if type(number) is int and not -(2**63) <= number < 2**63:

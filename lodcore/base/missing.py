@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError
 
-__all__ = ["decoded", "is_column", "is_column_type", "missing_in", "refuse_missing", "refuse_null", "said"]
+__all__ = ["complete", "decoded", "is_column", "is_column_type", "missing_in", "refuse_missing", "refuse_null", "said"]
 
 Array = np.ndarray[Any, Any]
 
@@ -63,6 +63,15 @@ def refuse_missing(where: str, given: Any) -> None:
         has = said(given, EXACT)
         if has is not None:
             refuse_null(where, missing_in(given), has)
+
+
+def complete(where: str, given: Any) -> Any:
+    """Return a column that NumPy makes the right array of, and anything else unchanged; see `refuse_missing`."""
+    if type(given) is np.ndarray:
+        return given
+    given = decoded(given)
+    refuse_missing(where, given)
+    return given
 
 
 def missing_in(given: Any) -> Array | None:

@@ -12,7 +12,7 @@ from lodcore import kernels
 from lodcore.base import buffers, dtypes
 from lodcore.base.articles import with_article
 from lodcore.base.memory import check_size
-from lodcore.base.missing import decoded, is_column, refuse_missing
+from lodcore.base.missing import complete, is_column
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors import lod_body
 from lodcore.tensors.foreign_columns import array_of_text, dtype_for, is_array
@@ -359,8 +359,7 @@ def is_view(rows: Array, given: Any) -> bool:
 def as_array(where: str, given: Any) -> Array:
     """Convert a caller's dense tensor to a plain ndarray."""
     refuse_conversion(where, given)
-    given = decoded(given)
-    refuse_missing(where, given)
+    given = complete(where, given)
     try:
         made = np.asarray(given, dtype_for(given))
     except ValueError:

@@ -13,7 +13,7 @@ import numpy as np
 from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import flag
-from lodcore.base.missing import decoded, refuse_missing
+from lodcore.base.missing import complete
 from lodcore.base.naming import with_arguments
 from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.operators.arguments import level_of
@@ -74,9 +74,7 @@ def tensor_of(where: str, x: Any) -> Any:
     refuse_conversion(f"{where}: x", x)
     if isinstance(x, Tensor) and not hasattr(x, "__array__"):
         raise DTypeError(f"{where}: x: is {with_article(type(x).__name__)}; a LoDTensor or an array is needed")
-    if type(x) is not np.ndarray:
-        x = decoded(x)
-        refuse_missing(f"{where}: x", x)
+    x = complete(f"{where}: x", x)
     try:
         made = x.values if is_holder(x) else np.asarray(x)
     except ValueError:

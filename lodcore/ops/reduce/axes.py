@@ -499,15 +499,13 @@ def _place(name: str, x: Any, axis: Any, out: Any, keepdims: bool, empty: Any, l
 
 def check_kind(name: str, dtype: np.dtype[Any], ragged: bool) -> None:
     """Raise if values of a dtype cannot be reduced along ragged, or along other, axes."""
-    if name in ("max", "min", "argmax", "argmin"):
-        if ragged and dtype.kind not in "biuf":
-            raise DTypeError(f"{name}: x: has dtype {dtype}; along axes of levels real numbers are needed")
-        if name in ("max", "min") and dtype.kind in "USV":
-            raise DTypeError(f"{name}: x: has dtype {dtype}, which has no {name}; numbers or dates are needed")
-    elif dtype.kind not in "biufc":
-        raise DTypeError(f"{name}: x: has dtype {dtype}; numbers are needed")
-    elif name == "prod" and ragged and dtype.kind == "c":
+    extreme = name in ("max", "min", "argmax", "argmin")
+    if ragged and (dtype.kind not in "biuf" if extreme else name == "prod" and dtype.kind == "c"):
         raise DTypeError(f"{name}: x: has dtype {dtype}; along axes of levels real numbers are needed")
+    if name in ("max", "min") and dtype.kind in "USV":
+        raise DTypeError(f"{name}: x: has dtype {dtype}, which has no {name}; numbers or dates are needed")
+    if not extreme and dtype.kind not in "biufc":
+        raise DTypeError(f"{name}: x: has dtype {dtype}; numbers are needed")
 
 
 def cast_for(name: str, x: Any, dtype: Any) -> Any:

@@ -131,6 +131,8 @@ def is_held(times: Any, dtype: np.dtype[Any]) -> Any:
 def refuse_far(values: Sequence[Any]) -> None:
     """Raise an OverflowError for a date or duration that the common unit of several, in which NumPy computes, wraps."""
     times = [x for x in values if getattr(x, "dtype", NO_TIME).kind in "mM" and x.dtype.str[3:]]
+    if len({x.dtype.str[3:] for x in times}) < 2:
+        return
     try:
         unit = np.result_type(*[x.dtype for x in times]).str[3:]
     except TypeError:  # as NumPy will say

@@ -274,10 +274,13 @@ def join_asof(
     if x.dtype.kind in "mM":
         common_dtype("join_asof", {"x": x.dtype, "y": y.dtype})
     first = _starts(y, x)
+    nearest = direction == "nearest"
     found = {
-        side: _taken(x, y, first, side, tolerance) for side in ("backward", "forward") if direction in (side, "nearest")
+        side: _taken(x, y, first, side, tolerance, nearest)
+        for side in ("backward", "forward")
+        if nearest or direction == side
     }
-    if direction == "nearest":
+    if nearest:
         (earlier, down), (later, up) = found["backward"], found["forward"]
         back = logical_or(less_than(later, 0), logical_and(greater_equal_than(earlier, 0), less_equal_than(down, up)))
         places = where(back, earlier, later)
@@ -299,8 +302,8 @@ def _check_pairs(x: Any, y: Any) -> None:
             raise LoDError(f"join_asof: y: has {len(y)} sequences; x has {len(x)}")
 
 
-def _taken(x: Any, y: Any, first: Any, side: str, tolerance: Any) -> tuple[Any, Any]:
-    """Return the places of the last times before, or of the first ones after, -1 for none, and their distances."""
+def _taken(x: Any, y: Any, first: Any, side: str, tolerance: Any, nearest: bool) -> tuple[Any, Any]:
+    """Return the places of the last times before, or of the first ones after, -1 for none, and distances if needed."""
     backward = side == "backward"
     place = sequence_searchsorted(y, x, "right" if backward else "left")
     place = minus(place, 1) if backward else place
@@ -309,7 +312,7 @@ def _taken(x: Any, y: Any, first: Any, side: str, tolerance: Any) -> tuple[Any, 
     time = gather_nested(rows(y), at, "NaT" if y.dtype.kind in "mM" else 0)
     low, high = (time, x) if backward else (x, time)
     found = logical_and(greater_equal_than(at, 0), less_equal_than(low, high))  # not beside nan
-    apart = _apart(low, high)
+    apart = _apart(low, high) if nearest or tolerance is not None else None
     if tolerance is not None:
         most = _distance_of(tolerance, low, high, apart)
         found = logical_and(found, less_equal_than(apart, most))

@@ -57,18 +57,21 @@ cpdef object computed(function, values):
 
     NumPy's warnings name the caller.
     """
-    cdef int times = 0
-    before = None
+    cdef bint is_time, several = False
+    before = first = None
     for x in values:
         if type(x) is cnp.ndarray:
             if before is None and cnp.PyArray_NBYTES(x) > WIDE:
                 before = begin()
-            times += cnp.PyArray_TYPE(x) in (cnp.NPY_DATETIME, cnp.NPY_TIMEDELTA)
-        elif type(x) is DATE or type(x) is DURATION:
-            times += 1
+            is_time = cnp.PyArray_TYPE(x) in (cnp.NPY_DATETIME, cnp.NPY_TIMEDELTA)
+        else:
+            is_time = type(x) is DATE or type(x) is DURATION
+        if is_time:
+            first = x.dtype if first is None else first
+            several = several or x.dtype != first
     setting = caller.begin()
     try:
-        if times > 1:
+        if several:
             refuse_far(values)
         return function(*values)
     finally:

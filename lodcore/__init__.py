@@ -36,7 +36,7 @@ from lodcore import errors
 from lodcore.errors import DTypeError, GraphError, LevelError, LoDError, ShapeError
 
 try:
-    from lodcore.base.naming import without_any as _without_any
+    from lodcore.base.naming import make_public as _make_public
     from lodcore.base.recycling import get_recycled_bytes as get_recycled_bytes
     from lodcore.base.recycling import set_recycled_bytes as set_recycled_bytes
     from lodcore.base.threads import get_num_threads, set_num_threads
@@ -201,8 +201,8 @@ if not TYPE_CHECKING:
     _SHADOWING = frozenset(("all", "any", "max", "min", "sum"))
     del __all__  # computed below, with the operators
 
-    _FUNCTION = type(lambda: None)
-    _without_any(IndicesMap, LoD, LoDTensor, RankTable, SparseTensor, Tensor, TensorArray)
+    _make_public("lodcore", IndicesMap, LoD, LoDTensor, RankTable, SparseTensor, Tensor, TensorArray)
+    _make_public("lodcore", array, get_num_threads, set_num_threads)
 
     def _is_module(name: str) -> bool:
         """Return whether a name is that of a module of the package, which is not a public name."""
@@ -234,8 +234,6 @@ if not TYPE_CHECKING:
             if not instead and hasattr(_load("lodcore.ops.public"), f"sequence_{name}"):
                 instead = f"; use lodcore.sequence_{name}"
             raise AttributeError(f"module 'lodcore' has no attribute {name!r}{instead}")
-        if type(found) is _FUNCTION or isinstance(found, type):
-            _without_any(found)
         globals()[name] = found
         return found
 

@@ -32,7 +32,7 @@ MODULES = sorted(path for path in (ROOT / "lodcore").rglob("*.py*") if path.suff
 REFERENCE = sorted((ROOT / "reference").rglob("*.py"))
 TWINS = [*(ROOT / "reference/kernels" / f"{name}.py" for name in KERNELS), ROOT / "reference/arithmetic.py"]
 FUNCTIONS = [name for name in lodcore.__all__ if inspect.isfunction(inspect.unwrap(getattr(lodcore, name)))]
-ALONE = [name for name in FUNCTIONS if not getattr(lodcore, name).__module__.startswith("lodcore.interop.")]
+ALONE = [name for name in FUNCTIONS if not getattr(lodcore, name).__module__.startswith("lodcore.interop")]
 LONGEST = 320  # lines of code per file, without docstrings and comments
 
 # A folder imports only from those before it, also inside functions.

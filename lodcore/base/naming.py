@@ -178,6 +178,22 @@ def without_any(*public: Any) -> None:
                     del notes[name]
 
 
+def make_public(package: str, *public: Any) -> None:
+    """Name the package from which objects are imported, so that pickles of them do not name its files.
+
+    Parameters
+    ----------
+    package : str
+    *public : object
+        Functions, which also lose annotations that say nothing, and classes, which name their package themselves.
+        Anything else stays as it is.
+    """
+    without_any(*public)
+    for one in public:
+        if type(one) is FunctionType:
+            one.__module__ = package
+
+
 def described(x: Any) -> str:
     """Return a part of a file, or an argument, for a message, shortened to one line."""
     try:

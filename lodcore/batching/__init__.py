@@ -1,6 +1,6 @@
 """Batching: documents packed into bins of a budget, batches within a budget, windows, and samplers."""
 
-from lodcore.base.naming import without_any as _without_any
+from lodcore.base.naming import make_public as _make_public
 from lodcore.batching.attention_inputs import AttentionInputs, attention_inputs, cu_seqlens
 from lodcore.batching.batches import BatchPlan, batches, pack_batches
 from lodcore.batching.chunks import ChunkPlan, chunk_plan, concat_and_cut
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-_without_any(*[globals()[_name] for _name in __all__])
+_make_public("lodcore.batching", *[globals()[_name] for _name in __all__])
 
 
 def __dir__() -> list[str]:

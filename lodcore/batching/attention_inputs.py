@@ -109,6 +109,9 @@ class AttentionInputs(NamedTuple):
         return AttentionInputs._make(held)
 
 
+AttentionInputs.__module__ = "lodcore.batching"
+
+
 @hinting
 def attention_inputs(
     packed: Any,

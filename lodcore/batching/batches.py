@@ -191,6 +191,8 @@ class BatchPlan(Stepping):
         The batch after the one that `next`, or the newest iterator, returned last: batch `position` of this epoch.
     """
 
+    __module__ = "lodcore.batching"
+
     lengths: Int64
     max_tokens: int
     padded: bool

@@ -89,6 +89,8 @@ class ChunkPlan:
         Documents of windows of tokens.
     """
 
+    __module__ = "lodcore.batching"
+
     __slots__ = ("_copies", "_cut", "lengths", "lod", "sizes", "starts", "windows")
 
     def __init__(self, lengths: Int64, windows: LoD, starts: Int64, sizes: Int64, cut: tuple[int, int, str]) -> None:

@@ -19,8 +19,9 @@ from time import sleep
 
 import numpy as np
 
+from lodcore.base.articles import with_article
 from lodcore.batching import limits as arguments
-from lodcore.errors import LoDError
+from lodcore.errors import DTypeError, LoDError
 
 #: What `following` returns at the end.
 END = object()
@@ -163,7 +164,13 @@ cdef class StreamBody:
     cdef int enter(self, bint keep) except -1:
         """Measure the item that has arrived, and add it to the buffer, or only count it."""
         item, number = self.arrived, self.taken
-        length = self.length(item)
+        try:
+            length = self.length(item)
+        except TypeError as error:
+            if self.length is not len:
+                raise
+            kind = with_article(type(item).__name__)
+            raise DTypeError(f"{self.name}: source: has {kind}, which has no length; length= may count it") from error
         if type(length) is not int or not 0 <= length <= LONGEST:
             length = arguments.as_count(f"{self.name}: length of item {number}", length, 0)
         lengths = zlib.crc32(length.to_bytes(8, "little"), self.lengths)

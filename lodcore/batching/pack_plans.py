@@ -85,6 +85,8 @@ class PackPlan:
     LoD([[xxxxx]] [[xxx] [xx] [x]])
     """
 
+    __module__ = "lodcore.batching"
+
     __slots__ = (
         "_bins", "_inverse", "_lod", "_pieces",
         "budget", "is_part", "lengths", "max_items", "method", "multiple_of", "shards",
@@ -373,12 +375,7 @@ class PackPlan:
         return call_named("PackPlan.load: file", cls.from_arrays, read_arrays(file))  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.to_arrays(),)
-
-
-def _restore(arrays: dict[str, Any]) -> PackPlan:
-    """Make a plan from pickled arrays."""
-    return PackPlan.from_arrays(arrays)
+        return type(self).from_arrays, (self.to_arrays(),)
 
 
 def plan_of_pieces(*, pieces: Pieces, bins: LoD, kind: type[PackPlan] = PackPlan, **fields: Any) -> PackPlan:

@@ -87,6 +87,8 @@ class SourceSampler(Stepping):
         The number of samples drawn so far.
     """
 
+    __module__ = "lodcore.batching"
+
     def __init__(self, sizes: Int64, temperature: float, seed: int, num_samples: int) -> None:
         self.sizes, self.temperature, self.seed, self.num_samples = sizes, temperature, seed, num_samples
         weights = np.zeros(len(sizes))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from lodcore.base import buffers
-from lodcore.base.articles import with_article
 from lodcore.base.keywords import hinting
 from lodcore.batching.iterators import StreamBody
 from lodcore.batching.limits import MOST, as_choice, as_count
@@ -54,6 +53,9 @@ class StreamFill(NamedTuple):
         )
 
 
+StreamFill.__module__ = "lodcore.batching"
+
+
 class Stream(StreamBody, Generic[T]):
     """An iterator of bins or batches, which are lists of items, made by `pack_stream` or `batch_stream`.
 
@@ -71,6 +73,8 @@ class Stream(StreamBody, Generic[T]):
     fill : StreamFill
         The report on the occupancy so far.
     """
+
+    __module__ = "lodcore.batching"
 
     def __init__(
         self,
@@ -249,14 +253,6 @@ def _stream(
     length: Callable[[T], int],
 ) -> Stream[T]:  # fmt: skip
     """Check the arguments; return the stream."""
-
-    def counted(item: Any) -> int:
-        try:
-            return len(item)
-        except TypeError as error:
-            kind = with_article(type(item).__name__)
-            raise DTypeError(f"{name}: source: has {kind}, which has no length; length= may count it") from error
-
     function_of(f"{name}: length", length)
     if not hasattr(source, "__iter__") and not hasattr(source, "__getitem__"):
         raise DTypeError(f"{name}: source: is {type(source).__name__}; an iterable of items is needed")
@@ -267,6 +263,6 @@ def _stream(
         max_items=MOST if max_items is None else as_count(f"{name}: max_items", max_items),
         overflow=as_choice(f"{name}: overflow", overflow, OVERFLOWS),
         buffer=as_count(f"{name}: buffer", buffer),
-        length=counted if length is len else length,
+        length=length,
         name=name,
     )

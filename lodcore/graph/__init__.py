@@ -1,6 +1,6 @@
 """Programs: Variables, Blocks of recorded operators, loops, and their gradients."""
 
-from lodcore.base.naming import without_any as _without_any
+from lodcore.base.naming import make_public as _make_public
 from lodcore.graph.block import Block, Operator
 from lodcore.graph.executor import Executor
 from lodcore.graph.gradients.append_backward import append_backward
@@ -61,7 +61,7 @@ attach(Variable)
 attach(Slot)
 
 
-_without_any(*[globals()[_name] for _name in __all__])
+_make_public("lodcore.graph", *[globals()[_name] for _name in __all__])
 
 
 def __dir__() -> list[str]:

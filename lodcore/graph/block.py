@@ -56,6 +56,8 @@ class Operator:
         What this function calls the arguments of the operator.
     """
 
+    __module__ = "lodcore"
+
     __slots__ = ("arguments", "around", "caller", "inputs", "op", "outputs", "single", "words")
 
     def __init__(self, op: Op, arguments: dict[str, Any], outputs: list[Variable], single: bool) -> None:
@@ -171,6 +173,8 @@ class Block:
     closed : bool
         Whether recording has ended.
     """
+
+    __module__ = "lodcore"
 
     takes_names = False  # whether `data` and `parameter` make Variables of this Block
     repeats = False  # whether recorded operators run more than once

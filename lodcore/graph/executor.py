@@ -56,6 +56,8 @@ class Executor:
     [LoDTensor(2 sequences of lengths 1..2, float64: [[2.], [4., 6.]])]
     """
 
+    __module__ = "lodcore"
+
     def __init__(self) -> None:
         self._scope = Scope()
 

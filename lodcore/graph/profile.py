@@ -113,6 +113,8 @@ class Profile:
         The rows of the table: one for each operator in each group, the longest time first.
     """
 
+    __module__ = "lodcore.graph"
+
     def __init__(self, results: list[Any], events: list[Event], seconds: float) -> None:
         self.results, self.events, self.seconds = results, sorted(events, key=lambda event: event.start), seconds
         found: dict[tuple[str, str], list[int]] = {}

@@ -45,6 +45,8 @@ class Program(Opening, NamedBlock):
     array([3., 3., 3.])
     """
 
+    __module__ = "lodcore"
+
     takes_names = True
 
     def __init__(self) -> None:

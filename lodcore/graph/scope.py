@@ -89,6 +89,8 @@ class Scope:
         Scope:
     """
 
+    __module__ = "lodcore"
+
     def __init__(self, parent: Scope | None = None) -> None:
         self._parent = parent
         self._kids: list[Scope] = []

@@ -101,6 +101,8 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
     array(0, dtype=int32)
     """
 
+    __module__ = "lodcore"
+
     __slots__ = ()
 
     home: Callable[[], Recorder | None] | None

@@ -37,7 +37,7 @@ def __getattr__(name: str) -> _Any:
     if name not in _MODULES:
         raise AttributeError(f"module 'lodcore.interop' has no attribute {name!r}")
     found = getattr(_load(f"lodcore.interop.{_MODULES[name]}"), name)
-    _load("lodcore.base.naming").without_any(found)
+    _load("lodcore.base.naming").make_public("lodcore.interop", found)
     globals()[name] = found
     return found
 

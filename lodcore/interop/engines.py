@@ -151,6 +151,8 @@ def name_of(f: Any) -> str:
 class ArrowBatches:
     """A function of record batches, made by `arrow_batches`; its fields are the arguments."""
 
+    __module__ = "lodcore.interop"
+
     f: Callable[..., Any]
     positional: tuple[str, ...]
     named: tuple[tuple[str, str], ...]

@@ -86,6 +86,8 @@ class Groups:
     ([[1.5], [2.0]], ['b'])
     """
 
+    __module__ = "lodcore.interop"
+
     def __init__(
         self,
         columns: Mapping[str, Any],

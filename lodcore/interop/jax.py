@@ -42,6 +42,9 @@ class Segments(NamedTuple):
         return from_jax(self.values, self.segment_ids, self.num_segments)
 
 
+Segments.__module__ = "lodcore.interop"
+
+
 def to_jax(x: Any, size: int | None = None, level: int = -1) -> Segments:
     """Convert a LoDTensor to segments for JAX.
 

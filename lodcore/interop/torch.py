@@ -47,6 +47,9 @@ class Varlen(NamedTuple):
         return _over(where, guarded_values(where, _numpy(where, self.values)), lod, first, stop)
 
 
+Varlen.__module__ = "lodcore.interop"
+
+
 def cu_seqlens(x: Any, level: int = -1, dtype: Any = np.int32) -> Array:
     """Return the offsets of a level in rows, as attention kernels need them.
 
@@ -327,6 +330,8 @@ class TorchBatch:
     offsets : tuple of torch.Tensor
         One per level, coarse first, int64.
     """
+
+    __module__ = "lodcore.interop"
 
     __slots__ = ("offsets", "values")
 

@@ -78,6 +78,8 @@ class AdditiveAttention:
     LoDTensor(3 sequences of lengths 0..2, float32: [[1.], [], [0.5, 0.5]])
     """
 
+    __module__ = "lodcore.nn"
+
     n_query: int
     n_memory: int
     n_hidden: int

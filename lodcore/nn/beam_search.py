@@ -53,6 +53,9 @@ class BeamSearchResult(NamedTuple):
     scores: LoDTensor
 
 
+BeamSearchResult.__module__ = "lodcore.nn"
+
+
 @hinting
 class BeamSearchDecoder:
     """A search for the most probable sequences that a network generates step by step.
@@ -130,6 +133,8 @@ class BeamSearchDecoder:
     >>> np.exp(result.scores.values).round(3).tolist()
     [0.3, 0.072]
     """
+
+    __module__ = "lodcore.nn"
 
     def __init__(
         self,

@@ -48,6 +48,8 @@ class Bidirectional(Layer):
     ((3, 4), True)
     """
 
+    __module__ = "lodcore.nn"
+
     def __init__(self, layer: Layer) -> None:
         if not isinstance(layer, Layer):
             raise DTypeError(f"Bidirectional: layer: is {type(layer).__name__}; a layer is needed")
@@ -121,6 +123,8 @@ class Stacked(Layer):
     >>> nn.Stacked(nn.Bidirectional(nn.LSTM(3, 4)), num_layers=2)
     Stacked([Bidirectional(LSTM(3, 4)), Bidirectional(LSTM(8, 4))])
     """
+
+    __module__ = "lodcore.nn"
 
     def __init__(self, layers: Sequence[Layer] | Layer, num_layers: int | None = None) -> None:
         if isinstance(layers, Layer):

@@ -61,6 +61,8 @@ class Linear:
     (3, None, 3)
     """
 
+    __module__ = "lodcore.nn"
+
     n_in: int
     n_out: int
 
@@ -137,6 +139,8 @@ class Embedding:
     >>> lodcore.value_and_grad(loss)(parameters)[1]["table"]
     SparseTensor(3 of 10 rows, shape (10, 4), float32)
     """
+
+    __module__ = "lodcore.nn"
 
     n_rows: int
     width: int
@@ -219,6 +223,8 @@ class LayerNorm:
            [ 1., -1.]])
     """
 
+    __module__ = "lodcore.nn"
+
     width: int
     eps: float = 1e-5
 
@@ -291,6 +297,8 @@ class Dropout:
     >>> layer({}, x) is x
     True
     """
+
+    __module__ = "lodcore.nn"
 
     rate: float
 

@@ -197,6 +197,8 @@ class SGD(Optimizer):
     ({'weight': array([0.5, 2.5])}, {'step': 1})
     """
 
+    __module__ = "lodcore.nn"
+
     def __init__(self, learning_rate: Rate, momentum: float = 0.0, weight_decay: float = 0.0) -> None:
         super().__init__(learning_rate, weight_decay)
         self.momentum = number_of("SGD: momentum", momentum, 0, 1)
@@ -267,6 +269,8 @@ class Adam(Optimizer):
     (array([0.5, 2.5]), 1)
     """
 
+    __module__ = "lodcore.nn"
+
     kept = ("mean", "square")
 
     def __init__(
@@ -326,6 +330,8 @@ class AdamW(Adam):
     >>> optimizer.step(np.array([1.0]), np.array([3.0]), state)[0].round(6)
     array([0.45])
     """
+
+    __module__ = "lodcore.nn"
 
     def __init__(
         self,

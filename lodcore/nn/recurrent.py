@@ -234,6 +234,8 @@ class SimpleRNN(_OneNetwork):
     (array([2, 0, 1]), (3, 2))
     """
 
+    __module__ = "lodcore.nn"
+
     def __init__(self, n_in: int, n_hidden: int, activation: str = "tanh") -> None:
         self.activation = choice_of("SimpleRNN: activation", activation, tuple(ACTIVATIONS))
         super().__init__(n_in, n_hidden, activation=activation)
@@ -293,6 +295,8 @@ class LSTM(_OneNetwork):
     >>> outputs.lengths, last_state.shape, last_cell.shape
     (array([2, 0, 1]), (3, 2), (3, 2))
     """
+
+    __module__ = "lodcore.nn"
 
     def __init__(
         self,
@@ -427,6 +431,8 @@ class GRU(_OneNetwork):
     >>> outputs.lengths, last_state.shape
     (array([2, 0, 1]), (3, 2))
     """
+
+    __module__ = "lodcore.nn"
 
     def __init__(self, n_in: int, n_hidden: int, origin_mode: bool = False) -> None:
         self.origin_mode = flag("GRU: origin_mode", origin_mode)

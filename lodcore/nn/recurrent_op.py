@@ -119,6 +119,8 @@ class RecurrentGradientMachine:
     (array(7.), LoDTensor(3 sequences of lengths 0..2, float64: [[2., 2.], [], [2.]]), array([1., 1., 1.]))
     """
 
+    __module__ = "lodcore.nn"
+
     def __init__(self, cell: CellFunction, level: int = 0) -> None:
         self.cell = cell
         self.level = level

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,9 +9,36 @@ from typing import Any
 from lodcore.operators.arguments import integer_of
 from lodcore.operators.numbers import number_of
 
-__all__ = ["cosine_schedule", "inverse_root_schedule", "linear_schedule", "step_schedule"]
+__all__ = ["SCHEDULES", "Schedule", "cosine_schedule", "inverse_root_schedule", "linear_schedule", "step_schedule"]
 
-Schedule = Callable[[int], float]
+
+class Schedule:
+    """A learning rate for each step, as data: files and pickles keep the function that made it, and its arguments.
+
+    Parameters
+    ----------
+    make : callable
+        The function that made it.
+    numbers : tuple
+        Its arguments.
+    rate : callable
+        The rate of a step; called with the numbers and the step.
+    """
+
+    __slots__ = ("_rate", "make", "numbers")
+
+    def __init__(self, make: Callable[..., Schedule], numbers: tuple[float, ...], rate: Callable[..., float]) -> None:
+        self.make, self.numbers, self._rate = make, numbers, rate
+
+    def __call__(self, step: int) -> float:
+        """Return the rate of a step, counted from 0."""
+        return self._rate(*self.numbers, step)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.make, self.numbers
+
+    def __repr__(self) -> str:
+        return f"{self.make.__name__}{self.numbers}"
 
 
 def linear_schedule(peak: float, num_steps: int, warmup_steps: int = 0, end: float = 0.0) -> Schedule:
@@ -46,7 +72,7 @@ def linear_schedule(peak: float, num_steps: int, warmup_steps: int = 0, end: flo
     [0.5, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0, 0.0]
     """
     numbers = _checked("linear_schedule", peak, num_steps, warmup_steps, end)
-    return functools.partial(_falling, _line, *numbers)
+    return Schedule(linear_schedule, numbers, _linear)
 
 
 def cosine_schedule(peak: float, num_steps: int, warmup_steps: int = 0, end: float = 0.0) -> Schedule:
@@ -84,7 +110,7 @@ def cosine_schedule(peak: float, num_steps: int, warmup_steps: int = 0, end: flo
     [0.5, 1.0, 1.0, 0.927, 0.75, 0.573, 0.5, 0.5]
     """
     numbers = _checked("cosine_schedule", peak, num_steps, warmup_steps, end)
-    return functools.partial(_falling, _wave, *numbers)
+    return Schedule(cosine_schedule, numbers, _cosine)
 
 
 def inverse_root_schedule(peak: float, warmup_steps: int) -> Schedule:
@@ -119,7 +145,7 @@ def inverse_root_schedule(peak: float, warmup_steps: int) -> Schedule:
     """
     where = "inverse_root_schedule"
     top = number_of(f"{where}: peak", peak, 0)
-    return functools.partial(_inverse_root, top, integer_of(f"{where}: warmup_steps", warmup_steps, 1))
+    return Schedule(inverse_root_schedule, (top, integer_of(f"{where}: warmup_steps", warmup_steps, 1)), _inverse_root)
 
 
 def step_schedule(start: float, factor: float, every: int) -> Schedule:
@@ -151,7 +177,7 @@ def step_schedule(start: float, factor: float, every: int) -> Schedule:
     """
     where = "step_schedule"
     numbers = number_of(f"{where}: start", start, 0), number_of(f"{where}: factor", factor, 0)
-    return functools.partial(_steps, *numbers, integer_of(f"{where}: every", every, 1))
+    return Schedule(step_schedule, (*numbers, integer_of(f"{where}: every", every, 1)), _steps)
 
 
 # -- implementations, functions of the module so that schedules can be pickled -----------------------------------------
@@ -174,12 +200,12 @@ def _falling(
     return end + (peak - end) * shape((step - warmup_steps) / (num_steps - warmup_steps))
 
 
-def _line(part: float) -> float:
-    return 1 - part
+def _linear(*numbers: Any) -> float:
+    return _falling(lambda part: 1 - part, *numbers)
 
 
-def _wave(part: float) -> float:
-    return (1 + math.cos(math.pi * part)) / 2
+def _cosine(*numbers: Any) -> float:
+    return _falling(lambda part: (1 + math.cos(math.pi * part)) / 2, *numbers)
 
 
 def _inverse_root(peak: float, warmup_steps: int, step: int) -> float:
@@ -191,3 +217,7 @@ def _steps(start: float, factor: float, every: int, step: int) -> float:
         return start * factor ** (step // every)
     except OverflowError:  # as a product of floats would be
         return math.inf if start else 0.0
+
+
+#: The functions that make schedules, by name.
+SCHEDULES = {make.__name__: make for make in (linear_schedule, cosine_schedule, inverse_root_schedule, step_schedule)}

@@ -50,6 +50,8 @@ class LoDRule:
         Whether the Spec rule says what the structure is.
     """
 
+    __module__ = "lodcore.ops"
+
     def __init__(
         self,
         text: str,

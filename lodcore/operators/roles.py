@@ -74,6 +74,8 @@ class Role:
         The kind of tensors that the function receives as they are, with those that stand for it.
     """
 
+    __module__ = "lodcore.ops"
+
     def __init__(
         self,
         name: str,
@@ -91,6 +93,9 @@ class Role:
 
     def __repr__(self) -> str:
         return self.name
+
+    def __reduce__(self) -> Any:
+        return self.name if self.kind is None else (Kind, (self.kind,))
 
     def receives(self, kind: type) -> bool:
         """Return whether the function receives tensors of a kind from outside as they are."""

@@ -3,6 +3,7 @@
 from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
+from lodcore.base.naming import make_public as _make_public
 from lodcore.operators.arguments import level_of as level_of
 from lodcore.operators.checking import check_operator as check_operator
 from lodcore.operators.elementwise import *
@@ -41,7 +42,6 @@ from lodcore.tensors.tensor import Spec as Spec
 #: Operators that others record, and parts of them: a printed Program names them, nobody calls them.
 _PARTS = frozenset(
     [
-        "MapOrPlaces",
         "by_position",
         "combination_places",
         "group_rows",
@@ -75,6 +75,8 @@ _PARTS = frozenset(
 __all__ = [
     name for name, x in globals().items() if name[0] != "_" and type(x) is not _ModuleType and name not in _PARTS
 ]
+
+_make_public("lodcore.ops", *list(globals().values()))
 
 
 def __dir__() -> list[str]:

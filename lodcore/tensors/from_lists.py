@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from lodcore.base.memory import as_size
-from lodcore.base.naming import without_any
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.conversions import taken
@@ -124,6 +123,3 @@ def as_nested_index(where: str, x: Any) -> LoDTensor:
     if isinstance(x, LoDTensor) or made.num_rows or has_leaves(x):
         return made
     return lod_tensor_body.new_tensor(np.empty(0, np.int64), made.lod)
-
-
-without_any(array)

@@ -52,6 +52,8 @@ class LoD(lod_body.LoDBody):
     (2, 5)
     """
 
+    __module__ = "lodcore"
+
     __slots__ = ()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -440,17 +442,17 @@ class LoD(lod_body.LoDBody):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.num_rows, *(self.offsets(k) for k in range(self.num_levels)))
+        return LoD._restored, (self.num_rows, *(self.offsets(k) for k in range(self.num_levels)))
+
+    @classmethod
+    def _restored(cls, num_rows: int, *levels: Int64) -> LoD:
+        """Make a LoD from pickled offsets, which are checked."""
+        return cls.from_offsets(*levels, num_rows=num_rows)
 
     def __repr__(self) -> str:
         from lodcore.tensors.show import lod_text
 
         return lod_text(self)
-
-
-def _restore(num_rows: int, *levels: Int64) -> LoD:
-    """Make a LoD from pickled offsets, which are checked."""
-    return LoD.from_offsets(*levels, num_rows=num_rows)
 
 
 lod_body.register(LoD)

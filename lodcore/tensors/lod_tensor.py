@@ -64,6 +64,8 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
     array([2., 3., 4.])
     """
 
+    __module__ = "lodcore"
+
     __slots__ = ()
 
     instead_of_dense = None
@@ -572,7 +574,12 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         return self.clone()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.values, self.lod, *[type(self)] * (type(self) is not LoDTensor))
+        return type(self)._restored, (self.values, self.lod)
+
+    @classmethod
+    def _restored(cls, values: Array, lod: LoD) -> LoDTensor:
+        """Make a tensor from pickled data, which are checked."""
+        return cls(values, lod, share=type(values) is np.ndarray)
 
     if not TYPE_CHECKING:  # a type checker knows all names
 
@@ -592,13 +599,6 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         from lodcore.tensors.show import tensor_html
 
         return tensor_html(self)
-
-
-def _restore(values: Array, lod: LoD, kind: type[LoDTensor] | None = None) -> LoDTensor:
-    """Make a LoDTensor, or one of a subclass, from pickled data, which are checked."""
-    if kind is not None and not (isinstance(kind, type) and issubclass(kind, LoDTensor)):
-        raise DTypeError(f"LoDTensor: kind: is {kind!r}; a subclass of LoDTensor is needed")
-    return (kind or LoDTensor)(values, lod, share=type(values) is np.ndarray)
 
 
 def _general_item(x: LoDTensor, key: Any) -> Any:

@@ -41,6 +41,8 @@ class RankTable(Tensor):
         If the arguments are not such vectors.
     """
 
+    __module__ = "lodcore"
+
     instead_of_dense = None
 
     __slots__ = ("_falls", "_indices", "_lengths", "_level", "_lod", "_map")
@@ -140,7 +142,11 @@ class RankTable(Tensor):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._lod is None:
             return RankTable, (self._indices, self._lengths)
-        return restore_table, (self._lod, self._level, self._indices)
+        return RankTable._restored, (self._lod, self._level, self._indices)
+
+    @classmethod
+    def _restored(cls, lod: LoD, level: int, order: Array) -> RankTable:
+        return restore_table(lod, level, order)
 
     def __copy__(self) -> RankTable:
         return self
@@ -155,6 +161,8 @@ class RankTable(Tensor):
 
 class IndicesMap(Tensor):
     """The map from elements of steps to elements of a nested tensor; `TensorArray.unpack` makes it."""
+
+    __module__ = "lodcore"
 
     instead_of_dense = None
 
@@ -255,7 +263,11 @@ class IndicesMap(Tensor):
         return f"IndicesMap(level {self.level}, {len(self._steps) - 1} steps: {text})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore_map, (self.lod, self.level, self._order)
+        return IndicesMap._restored, (self.lod, self.level, self._order)
+
+    @classmethod
+    def _restored(cls, lod: LoD, level: int, order: Array) -> IndicesMap:
+        return restore_map(lod, level, order)
 
 
 def table_of_level(lod: LoD, level: int, order: Array | None = None) -> RankTable:

@@ -54,6 +54,8 @@ class SparseTensor(Tensor):
     array([0, 2])
     """
 
+    __module__ = "lodcore"
+
     __slots__ = ("_height", "_parts")
 
     #: The advice if a dense array is needed: operators raise an error rather than filling the memory.

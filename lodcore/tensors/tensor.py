@@ -27,6 +27,8 @@ class Tensor(ABC):
     that keep the structure of an input return it.
     """
 
+    __module__ = "lodcore"
+
     __slots__ = ()
 
     #: The advice if operators need an array or a LoDTensor; None for a kind that may become one.
@@ -78,6 +80,8 @@ class DenseTensor(Tensor):
     >>> DenseTensor([[1, 2], [3, 4]]).shape
     (2, 2)
     """
+
+    __module__ = "lodcore"
 
     __slots__ = ("values",)
 
@@ -170,3 +174,6 @@ class Spec(NamedTuple):
     dtype: np.dtype[Any]
     num_levels: int = 0
     kind: type = np.ndarray
+
+
+Spec.__module__ = "lodcore"

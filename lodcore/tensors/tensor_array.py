@@ -109,6 +109,8 @@ class TensorArray(ArrayBody, ArrayMethods):
            [2, 2]])
     """
 
+    __module__ = "lodcore"
+
     __slots__ = ()
 
     _items: dict[int, Any]  # the written elements
@@ -322,8 +324,12 @@ class TensorArray(ArrayBody, ArrayMethods):
     # -- protocols -----------------------------------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kind = None if self.own_kind is TensorArray else self.own_kind
-        return restored, (dict(self._items), self._source, self._size, self._limit, kind, self._rank, self._element)
+        parts = dict(self._items), self._source, self._size, self._limit, self._rank, self._element
+        return self.own_kind._restored, parts
+
+    @classmethod
+    def _restored(cls, *parts: Any) -> TensorArray:
+        return restored(cls, *parts)
 
     def __repr__(self) -> str:
         if self.block is not None:
@@ -451,22 +457,13 @@ def source_of(where: str, x: Any, axis: int) -> Any:
 
 
 def restored(
-    items: dict[int, Any],
-    source: Any,
-    size: int,
-    limit: int | None,
-    kind: type[TensorArray] | None = None,
-    rank: Any = None,
-    element: Any = None,
+    kind: type[TensorArray], items: dict[int, Any], source: Any, size: int, limit: int | None, rank: Any, element: Any
 ) -> TensorArray:
     """Make an array from pickled data, which are checked."""
-    if kind is not None and not (isinstance(kind, type) and issubclass(kind, TensorArray)):
-        raise DTypeError(f"TensorArray: kind: is {kind!r}; a subclass of TensorArray is needed")
     for name, given, wanted in (("rank", rank, IndicesMap), ("element", element, Spec)):
         if given is not None and not isinstance(given, wanted):
             raise DTypeError(f"TensorArray: {name}: is {given!r}; an instance of {wanted.__name__} is needed")
-    cls = kind or TensorArray
-    made = cls.of_elements(0, {}) if source is None else cls.over(source_of("TensorArray: source", source, 0))
+    made = kind.of_elements(0, {}) if source is None else kind.over(source_of("TensorArray: source", source, 0))
     made._size = max(made._size, slot_number("TensorArray: size", size))
     made._limit = None if limit is None else made._size
     for index, value in items.items():

@@ -195,7 +195,8 @@ def declarations(stub):
     return "".join(
         declaration(name, function)
         for name, function in functions.items()
-        if isinstance(function, Op) or (inspect.isfunction(function) and function.__module__ not in BY_HAND)
+        if isinstance(function, Op)
+        or (inspect.isfunction(function) and function.__globals__["__name__"] not in BY_HAND)
     )
 
 

@@ -52,12 +52,12 @@ def _acts_on(op: Op) -> str:
 
 def _place(lines, name):
     """Return the place of a new row: below those of the same file, or folder, in the table that has most of them."""
-    rows, heading, own = [], "", OPS[name].__module__
+    rows, heading, own = [], "", OPS[name].__wrapped__.__module__
     for place, line in enumerate(lines):
         heading = line.removeprefix("## ") if line[:3] == "## " else heading
         one = name_of(line)
         if one and table_of(one) == table_of(name):
-            rows.append((place, heading, OPS[one].__module__))
+            rows.append((place, heading, OPS[one].__wrapped__.__module__))
     for beginning in (own, own.rpartition(".")[0], ""):
         if found := [(place, heading) for place, heading, module in rows if module.startswith(beginning)]:
             headings = [heading for _, heading in found]

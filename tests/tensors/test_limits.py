@@ -225,7 +225,7 @@ WRONG = [
         LoDError,
         "is 2 at position 0 of level 0; .* 1 lines",
     ),
-    ("NUMBERS.__reduce__()[0](np.ones(3), LOD, dict)", DTypeError, "kind: is <class 'dict'>; a subclass of LoDTensor"),
+    ("NUMBERS.__reduce__()[0](np.ones(3), 5)", DTypeError, "lod: is int; a LoD is needed"),
     ("bool(lodcore.array([[]]))", ValueError, "the truth value of several values, or of none, is ambiguous"),
     (
         "LoDTensor(np.zeros(5002), MANY).to_regular()",

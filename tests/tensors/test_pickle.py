@@ -1,6 +1,8 @@
 """Copies by pickle: every protocol, out-of-band buffers, slices that contain only themselves, other processes."""
 
 import copy
+import importlib
+import io
 import pickle
 import subprocess
 import sys
@@ -12,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoD, LoDError, LoDTensor, TensorArray
+from lodcore import LoD, LoDError, LoDTensor, TensorArray, batching, nn
+from lodcore.ops import LoDRule
 from tests.helpers.agree import offsets_of, same
 from tests.helpers.draw import lod_tensors, lods
 from tests.helpers.processes import environment
@@ -245,10 +248,8 @@ def test_every_kind_comes_back_with_all_its_properties(name, another):
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({4: 5}, "kind: is 5; a subclass of TensorArray is needed"),
-        ({4: int}, "kind: is <class 'int'>; a subclass of TensorArray is needed"),
-        ({5: 5}, "rank: is 5; an instance of IndicesMap is needed"),
-        ({6: 5}, "element: is 5; an instance of Spec is needed"),
+        ({4: 5}, "rank: is 5; an instance of IndicesMap is needed"),
+        ({5: 5}, "element: is 5; an instance of Spec is needed"),
     ],
 )
 def test_unpickling_a_damaged_tensor_array_is_refused(changed, says):
@@ -256,3 +257,74 @@ def test_unpickling_a_damaged_tensor_array_is_refused(changed, says):
     assert restore(*parts).read(1) == 1.0
     with pytest.raises(lodcore.DTypeError, match=f"TensorArray: {says}"):
         restore(*(changed.get(j, part) for j, part in enumerate(parts)))
+
+
+class Named(pickle.Unpickler):
+    """An unpickler that notes what a pickle names."""
+
+    def __init__(self, file):
+        super().__init__(file)
+        self.found = set()
+
+    def find_class(self, module, name):
+        self.found.add(f"{module}.{name}")
+        return super().find_class(module, name)
+
+
+def named_by(data):
+    unpickler = Named(io.BytesIO(data))
+    unpickler.load()
+    return sorted(name for name in unpickler.found if name.startswith("lodcore"))
+
+
+PACKAGES = ("lodcore", "lodcore.ops", "lodcore.graph", "lodcore.nn", "lodcore.batching", "lodcore.interop")
+#: What has a public name, and an object of each kind that can be pickled; a private name may move.
+MADE = {
+    **{f"lodcore.{name}": lambda name=name: getattr(lodcore, name) for name in dir(lodcore)},
+    **{
+        f"{package}.{name}": lambda package=package, name=name: getattr(importlib.import_module(package), name)
+        for package in PACKAGES[1:]
+        for name in dir(importlib.import_module(package))
+    },
+    **THINGS,
+    **{
+        f"{kind} of {package}": make
+        for package, kinds in {
+            "batching": {
+                "plan of bins": lambda: batching.pack_plan([3, 1, 2], 4),
+                "plan of batches": lambda: batching.batches([3, 1, 2], 4),
+                "plan of windows": lambda: batching.chunk_plan([3, 1, 2], 2),
+                "sampler": lambda: batching.sample_by_temperature([3, 1, 2], 0.5, num_samples=3),
+                "stream": lambda: batching.pack_stream([[1, 2], [3]], 4),
+                "report": lambda: batching.pack_plan([3, 1, 2], 4).report(),
+                "report of batches": lambda: batching.batches([3, 1, 2], 4).report(),
+            },
+            "nn": {
+                "layer": lambda: nn.LSTM(2, 3),
+                "layers": lambda: nn.Stacked([nn.GRU(2, 3), nn.GRU(3, 2)]),
+                "optimizer": lambda: nn.AdamW(nn.cosine_schedule(0.1, 10)),
+                "state": lambda: nn.Adam(0.1).init({"w": np.ones(2)}),
+            },
+            "lodcore": {
+                "vocabulary": lambda: lodcore.Vocabulary(["a", "b"]),
+                "error": lambda: lodcore.LoDError("no"),
+                "array with a level": lambda: lodcore.VarArray().segment(TWO_LEVELS, 0),
+                "groups": lambda: lodcore.interop.Groups({"a": TWO_LEVELS}, {"k": np.arange(3)}),
+            },
+        }.items()
+        for kind, make in kinds.items()
+    },
+}
+
+
+@pytest.mark.not_on_reference
+@for_each("name", MADE)
+def test_pickles_name_public_paths_only(name):
+    made = MADE[name]()
+    made = made() if name in THINGS and callable(made) else made
+    if isinstance(made, (types.ModuleType, LoDRule)) or name == "lodcore.graph.Context":
+        return  # modules and rules are not pickled, and a compiled class is named as it was compiled
+    for found in named_by(pickle.dumps(made)):
+        package, _, own = found.rpartition(".")
+        assert package in (*PACKAGES, "lodcore.errors"), found
+        assert own[0] != "_", found

@@ -78,6 +78,9 @@ class BatchReport(NamedTuple):
         return "\n".join(lines)
 
 
+BatchReport.__module__ = "lodcore.batching"
+
+
 def batch_report(
     plan: PlanOfBatches,
     steps: int,

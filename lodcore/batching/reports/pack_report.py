@@ -68,6 +68,9 @@ class PackReport(NamedTuple):
         return "\n".join(lines)
 
 
+PackReport.__module__ = "lodcore.batching"
+
+
 def counted(number: int, name: str) -> str:
     """Return a number with the name of the counted things."""
     return f"{number:,} {name}" + ("" if number == 1 else "s")

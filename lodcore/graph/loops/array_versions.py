@@ -21,6 +21,8 @@ def of_user(value: Any) -> Any:
 class ArrayVariable(ArrayMethods, Variable):
     """A Variable whose value is a TensorArray; after a write, it represents the next version."""
 
+    __module__ = "lodcore.graph"
+
     __slots__ = ()
 
 

@@ -217,6 +217,8 @@ class LoopVariable(Variable):
         What it represents then; None until the loop has run.
     """
 
+    __module__ = "lodcore.graph"
+
     __slots__ = ("counter", "ended", "final", "init")
 
     def __init__(self, body: Body, init: Any, spec: Spec, counter: Counter) -> None:

@@ -69,6 +69,8 @@ class IfElse:
     [array([10.,  2., 30.])]
     """
 
+    __module__ = "lodcore"
+
     _where = "IfElse"
 
     def __init__(self, condition: Any, level: int = 0) -> None:

@@ -26,6 +26,8 @@ def _as_variable(name: str, says: str) -> property:
 class Slot(Symbol, TensorMethods):
     """A slot of a VarArray, made by `VarArray.get`: read when an operator uses it, written by `update`."""
 
+    __module__ = "lodcore.graph"
+
     __slots__ = ("_array", "_boot", "_index", "_read", "_value")
 
     def __init__(self, array: VarArray, index: Any, boot: Any) -> None:
@@ -109,6 +111,8 @@ class VarArray(TensorArray):
     >>> int(steps.size()), steps.get(0).get()
     (3, array([3, 1]))
     """
+
+    __module__ = "lodcore"
 
     __slots__ = ("_level",)
 

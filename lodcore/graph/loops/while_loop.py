@@ -61,6 +61,8 @@ class WhileLoop:
         The recorded body.
     """
 
+    __module__ = "lodcore.graph"
+
     def __init__(
         self, loop_vars: Iterable[Any], max_steps: int | None, recompute: bool, keeps_shapes: bool = False
     ) -> None:

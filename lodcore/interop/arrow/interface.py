@@ -247,6 +247,8 @@ class ArrowTable:
     LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]])
     """
 
+    __module__ = "lodcore.interop"
+
     def __init__(self, columns: Mapping[str, Any], masks: Mapping[str, Any] | None = None) -> None:
         for what, given in {"columns": columns, "masks": {} if masks is None else masks}.items():
             if not isinstance(given, Mapping):

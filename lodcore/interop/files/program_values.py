@@ -15,7 +15,7 @@ from lodcore.graph.loops.var_array import VarArray
 from lodcore.interop.files.generators import PLACES, generator_of, is_generator, seed_of
 from lodcore.interop.files.program_operators import kind_of, name_of_kind
 from lodcore.nn.optimizers import SGD, Adam, AdamW, Optimizer
-from lodcore.nn.settings import SCHEDULES, settings_of
+from lodcore.nn.schedules import SCHEDULES, Schedule
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.rank_table import IndicesMap, RankTable, restore_map, restore_table
@@ -43,14 +43,14 @@ KINDS: dict[str, type] = {
 }
 NAMES = {kind: name for name, kind in KINDS.items()}
 
-#: The functions that make an object of checked parts; what `__reduce__` returns is saved.
+#: The functions that make an object of checked parts, those of its pickle, which are saved.
 PARTS: dict[str, Callable[..., Any]] = {
     "rank": RankTable,
     "rank_of_level": restore_table,
     "map": restore_map,
     "elements": restored,
 }
-PART_NAMES = {function: name for name, function in PARTS.items()}
+PART_NAMES: dict[type, str] = {RankTable: "rank_of_level", IndicesMap: "map"}
 
 OPTIMIZERS: dict[str, type[Optimizer]] = {one.__name__: one for one in (SGD, Adam, AdamW)}
 SETTINGS = ("learning_rate", "momentum", "betas", "eps", "weight_decay")
@@ -139,13 +139,14 @@ class ValueWriter:
 
     def _parts(self, x: Any, path: tuple[str, ...]) -> Any:
         """Return an object as what it is made of."""
-        function, parts = x.__reduce__()
-        if function is restored:
-            items, source, size, limit, kind, rank, element = parts
-            if kind not in (None, VarArray):
-                raise DTypeError(f"{self._at(path)}: is {kind.__name__}; TensorArrays and VarArrays can be saved")
-            parts = items, source, size, limit, None if kind is None else "VarArray", rank, element
-        return {PART_NAMES[function]: [self.write(one, (*path, str(j))) for j, one in enumerate(parts)]}
+        function, parts, *_ = x.__reduce__()
+        name = "rank" if function is RankTable else PART_NAMES.get(type(x), "elements")
+        if name == "elements":
+            if x.own_kind not in (TensorArray, VarArray):
+                raise DTypeError(f"{self._at(path)}: is {x.own_kind.__name__}; TensorArrays and VarArrays can be saved")
+            *given, rank, element = parts
+            parts = *given, None if x.own_kind is TensorArray else "VarArray", rank, element
+        return {name: [self.write(one, (*path, str(j))) for j, one in enumerate(parts)]}
 
     def generator(self, x: Any, path: tuple[str, ...]) -> Any:
         """Return a Generator with its state, or its number where it occurs again."""
@@ -171,14 +172,13 @@ class ValueWriter:
         made: dict[str, Any] = {"optimizer": kind.__name__, "settings": self.write(settings, path)}
         if not callable(rate):
             return {**made, "learning_rate": self.write(rate, path)}
-        found = settings_of(rate)
-        if found is None:
+        if not isinstance(rate, Schedule):
             name = getattr(rate, "__qualname__", type(rate).__name__)
             raise DTypeError(
                 f"{self._at(path)}: learning_rate: is {name}; the code of functions is not saved, but numbers and "
                 f"{', '.join(SCHEDULES)} of lodcore.nn"
             )
-        return {**made, "schedule": found[0], "numbers": self.write(list(found[1]), path)}
+        return {**made, "schedule": rate.make.__name__, "numbers": self.write(list(rate.numbers), path)}
 
 
 NUMBERS = (bool, int, float, complex)
@@ -253,7 +253,7 @@ class ValueReader:
         items, source, size, limit, name, rank, element = parts
         if not isinstance(items, dict) or name not in (None, "VarArray"):
             raise LoDError("has no elements")
-        return restored(items, source, size, limit, None if name is None else VarArray, rank, element)
+        return restored(VarArray if name else TensorArray, items, source, size, limit, rank, element)
 
     def generator(self, where: str, node: dict[str, Any], depth: int) -> Any:
         """Return the Generator of a state and a seed, or one that was read before."""

@@ -95,6 +95,8 @@ class Shared:
     or unsealed, so that its structure is checked there, but not copied.
     """
 
+    __module__ = "lodcore.interop"
+
     _handle: int
     _parts: tuple[int, int, int, tuple[int, ...], Any]
 

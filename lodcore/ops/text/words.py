@@ -237,7 +237,7 @@ class Vocabulary:
     [['the', '<unk>'], ['dog']]
     """
 
-    __module__ = "lodcore"  # pickles refer to the public name
+    __module__ = "lodcore"
     __slots__ = ("_begins", "_bytes", "_ends", "_letters", "_table", "counts", "unknown_id")
 
     def __init__(self, words: Any, unknown: str | bytes | None = None, counts: Any = None) -> None:

@@ -36,6 +36,19 @@ class Questions(Times):
         raise NotImplementedError
 
 
+class Choose(Questions, widths=WIDTHS):
+    """Take a row where a mask is true, and zeros elsewhere: `np.where` with one bool per row."""
+
+    def lodcore(self, batch):
+        x, mask = batch.tensor, batch.tensor.with_values(batch.row_mask)
+        return lambda: np.where(mask, x, 0)
+
+    def flat(self, batch):
+        values, mask = batch.values, batch.row_mask
+        mask = mask.reshape(-1, *[1] * (values.ndim - 1))
+        return lambda: np.where(mask, values, 0)
+
+
 class SliceEach(Questions, widths=WIDTHS):
     """Compute x[:, 1:9]."""
 

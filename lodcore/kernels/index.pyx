@@ -7,8 +7,8 @@ cimport lodcore.kernels.arrays as cnp
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from lodcore.kernels.masks cimport count_runs, put_cells, put_pairs, sum_bytes, take_cells, take_pairs, take_runs
-from lodcore.kernels.masks cimport true_bytes
+from lodcore.kernels.masks cimport choose_cells, choose_pairs, count_runs, put_cells, put_pairs, sum_bytes, take_cells
+from lodcore.kernels.masks cimport take_pairs, take_runs, true_bytes
 from lodcore.kernels.simd cimport read_once
 from lodcore.kernels.sizes cimport agree, ends_at
 
@@ -227,6 +227,46 @@ def put_true(const unsigned char[:, ::1] rows not None, const unsigned char[::1]
     cdef char* result = <char*> &out[0, 0]
     with nogil:
         put_true_rows(source, size, row_bytes, held, result, n_rows)
+
+
+def choose(const unsigned char[::1] mask not None, const unsigned char[:, ::1] x not None,
+           const unsigned char[:, ::1] y not None, unsigned char[:, ::1] out not None):
+    """Copy rows of x where a mask is true, rows of y elsewhere.
+
+    Parameters
+    ----------
+    mask : uint8, shape (n_rows,)
+        0 or not 0.
+    x, y : uint8, shape (n_rows, row_bytes)
+        A single row is repeated.
+    out : uint8, shape (n_rows, row_bytes)
+    """
+    cdef Py_ssize_t n_rows = out.shape[0], row_bytes = out.shape[1], r
+    cdef bint repeat_x = x.shape[0] == 1 != n_rows, repeat_y = y.shape[0] == 1 != n_rows
+    agree(mask.shape[0] == n_rows and x.shape[1] == row_bytes and y.shape[1] == row_bytes)
+    agree((x.shape[0] == n_rows or repeat_x) and (y.shape[0] == n_rows or repeat_y))
+    if n_rows == 0 or row_bytes == 0:
+        return
+    cdef const unsigned char* held = &mask[0]
+    cdef const char* first = <const char*> &x[0, 0]
+    cdef const char* second = <const char*> &y[0, 0]
+    cdef char* result = <char*> &out[0, 0]
+    with nogil:
+        if row_bytes == 1:
+            choose_cells(held, n_rows, first, repeat_x, second, repeat_y, result, <uint8_t*> NULL)
+        elif row_bytes == 2:
+            choose_cells(held, n_rows, first, repeat_x, second, repeat_y, result, <uint16_t*> NULL)
+        elif row_bytes == 4:
+            choose_cells(held, n_rows, first, repeat_x, second, repeat_y, result, <uint32_t*> NULL)
+        elif row_bytes == 8:
+            choose_cells(held, n_rows, first, repeat_x, second, repeat_y, result, <uint64_t*> NULL)
+        elif row_bytes == 16:
+            choose_pairs(held, n_rows, first, repeat_x, second, repeat_y, result)
+        else:
+            for r in range(n_rows):
+                memcpy(result + r * row_bytes, first if held[r] else second, row_bytes)
+                first += 0 if repeat_x else row_bytes
+                second += 0 if repeat_y else row_bytes
 
 
 def true_ranges(const unsigned char[::1] mask not None, int64_t[:, ::1] out not None):

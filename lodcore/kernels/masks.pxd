@@ -67,6 +67,57 @@ cdef inline void put_cells(
         k += mask[r] != 0
 
 
+cdef inline void choose_cells(
+    const unsigned char* mask, int64_t n, const char* x, bint repeat_x, const char* y, bint repeat_y, char* out,
+    cell* kind
+) noexcept nogil:
+    """Copy cells of x where a mask is true, of y elsewhere, without branches; a single one may be repeated."""
+    cdef int64_t r
+    cdef cell kept, one, other
+    if n == 0:
+        return
+    memcpy(&one, x, sizeof(cell))
+    memcpy(&other, y, sizeof(cell))
+    if repeat_x and repeat_y:
+        for r in range(n):
+            kept = other ^ ((one ^ other) & <cell> (0 - <cell> (mask[r] != 0)))
+            memcpy(out + r * sizeof(cell), &kept, sizeof(cell))
+    elif repeat_y:
+        for r in range(n):
+            kept = <cell> (0 - <cell> (mask[r] != 0))
+            memcpy(&one, x + r * sizeof(cell), sizeof(cell))
+            one = other ^ ((one ^ other) & kept)
+            memcpy(out + r * sizeof(cell), &one, sizeof(cell))
+    elif repeat_x:
+        for r in range(n):
+            kept = <cell> (0 - <cell> (mask[r] != 0))
+            memcpy(&other, y + r * sizeof(cell), sizeof(cell))
+            other = other ^ ((one ^ other) & kept)
+            memcpy(out + r * sizeof(cell), &other, sizeof(cell))
+    else:
+        for r in range(n):
+            kept = <cell> (0 - <cell> (mask[r] != 0))
+            memcpy(&one, x + r * sizeof(cell), sizeof(cell))
+            memcpy(&other, y + r * sizeof(cell), sizeof(cell))
+            other = other ^ ((one ^ other) & kept)
+            memcpy(out + r * sizeof(cell), &other, sizeof(cell))
+
+
+cdef inline void choose_pairs(
+    const unsigned char* mask, int64_t n, const char* x, bint repeat_x, const char* y, bint repeat_y, char* out
+) noexcept nogil:
+    """Copy cells of 16 bytes as `choose_cells` does."""
+    cdef int64_t r, half
+    cdef uint64_t kept, one, other
+    for r in range(n):
+        kept = 0 - <uint64_t> (mask[r] != 0)
+        for half in range(2):
+            memcpy(&one, x + (0 if repeat_x else 16 * r) + 8 * half, 8)
+            memcpy(&other, y + (0 if repeat_y else 16 * r) + 8 * half, 8)
+            other = other ^ ((one ^ other) & kept)
+            memcpy(out + 16 * r + 8 * half, &other, 8)
+
+
 cdef inline void copy_pair(const char* row, int64_t row_bytes, char* out) noexcept nogil:
     """Copy a row of 9 to 16 bytes: its first and its last 8 bytes."""
     memcpy(out, row, 8)

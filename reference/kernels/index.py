@@ -94,6 +94,13 @@ def put_true(rows, mask, out):
             k += 1
 
 
+def choose(mask, x, y, out):
+    """Copy rows of x where a mask is true, rows of y elsewhere; a single row is repeated."""
+    for r in range(len(out)):
+        row = x if mask[r] != 0 else y
+        out[r] = row[r if len(row) == len(out) else 0]
+
+
 def true_ranges(mask, out):
     """List the runs of consecutive elements for which a mask is true."""
     run = -1

@@ -68,6 +68,15 @@ class TestTwins:
         kernels.index.take_true(rows, mask, taken)
         agree("index.put_true", read_only(taken), mask, unwritten(*rows.shape, dtype="u1"))
 
+    @given(st.integers(0, 70), st.sampled_from([1, 2, 4, 8, 3, 16, 0]), st.booleans(), st.booleans(), st.data())
+    def test_choose(self, count, row_bytes, repeat_x, repeat_y, data):
+        mask = data.draw(masks(count))
+        x, y = (
+            read_only(values_from_seed(seed, 1 if repeated else count, np.dtype("u1"), (row_bytes,)))
+            for seed, repeated in ((count, repeat_x), (count + 1, repeat_y))
+        )
+        agree("index.choose", mask, x, y, unwritten(count, row_bytes, dtype="u1"))
+
     @given(lengths(most=8), st.data())
     def test_nested_ranges(self, sizes, data):
         offsets = int64(running_sum(sizes))

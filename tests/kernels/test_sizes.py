@@ -40,6 +40,7 @@ CALLS = [
     ("index.true_offsets", [ENDS, u(5), n(3)], []),
     ("index.take_true", [u(5, 3), u(5), u(5, 3)], [(2, 0)]),
     ("index.put_true", [u(5, 3), u(5), u(5, 3)], [(0, 0)]),
+    ("index.choose", [u(5), u(5, 3), u(5, 3), u(5, 3)], []),
     ("index.nested_ranges", [ENDS, int64([0, 1, 3]), int64([0, 1, 2]), n(3, 2)], []),
     ("expand.repeat_rows", [u(2, 3), ENDS, u(5, 3)], []),
     ("expand.reverse_rows", [u(5, 3), ENDS, u(5, 3)], [(1, 0)]),

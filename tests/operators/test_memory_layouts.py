@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import lodcore
@@ -70,6 +70,7 @@ def native(x):
 @given(data=st.data())
 def test_inputs_of_any_memory_layout_give_the_same_results(name, data):
     op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))
+    assume(name != "numpy_call" or not sample.args[2].get("optimize"))  # NumPy's products see memory layouts
     layout = data.draw(st.sampled_from(LAYOUTS))
 
     def laid_out(x):

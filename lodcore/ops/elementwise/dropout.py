@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError
+from lodcore.operators.choices import choose
 from lodcore.operators.numbers import number_of
 from lodcore.operators.operands import Array, array_of
 from lodcore.operators.registry import Saved, operator
@@ -81,7 +82,7 @@ def _checked(dtype: np.dtype[Any], rate: Any, rng: Any) -> float:
 
 def _masked(values: Array, kept: Array, rate: float) -> Array:
     """Keep the values that a mask selects, and scale them."""
-    result: Array = np.where(kept, values, values.dtype.type(0))
+    result: Array = choose(kept, values, values.dtype.type(0))
     if rate < 1:
         result *= values.dtype.type(1 / (1 - rate))
     return result

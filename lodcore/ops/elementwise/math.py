@@ -16,6 +16,7 @@ from lodcore import kernels
 from lodcore.errors import DTypeError
 from lodcore.operators.alignment import broadcast_spec, dtype_of, shared
 from lodcore.operators.arguments import list_of, operand_of
+from lodcore.operators.choices import choose
 from lodcore.operators.elementwise import elementwise_operator
 from lodcore.operators.lod_rules import deepest
 from lodcore.operators.operands import Array, array_of, operand_name
@@ -278,7 +279,7 @@ def relu(x: Any) -> Any:
 
 @relu.define_vjp
 def _(d: Array, out: Any) -> Any:
-    return d * (out > 0)
+    return choose(out > 0, d, 0)  # also if a cotangent is infinite
 
 
 @operator(x=Dense, differentiable=False)
@@ -496,7 +497,7 @@ def _(xs: list[Any], ufunc: np.ufunc) -> Spec:
     return broadcast_spec(ufunc.__name__, ufunc, *xs)
 
 
-@elementwise_operator(function=np.where)
+@elementwise_operator(function=choose)
 def where(condition: Any, x: Any, y: Any) -> Any:
     """Return elementwise x where a condition holds, y elsewhere.
 
@@ -520,4 +521,4 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 @where.define_vjp
 def _(d: Array, condition: Any, needs: Any) -> tuple[None, Any, Any]:
-    return None, np.where(condition, d, 0) if needs.x else None, np.where(condition, 0, d) if needs.y else None
+    return None, choose(condition, d, 0) if needs.x else None, choose(condition, 0, d) if needs.y else None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError
+from lodcore.operators.choices import choose
 from lodcore.operators.vjp_rules import VJPRule
 
 __all__ = ["UFUNC_RULES", "rule_of_ufunc", "vjp_of_ufunc"]
@@ -32,9 +33,9 @@ def _direction(x: Any) -> Any:
     return np.sign(x) if not np.iscomplexobj(x) else _ratio(np.conj(x), 1.0, np.abs(x))
 
 
-def _to_winner(d: Any, second: Any) -> tuple[Any, Any]:
-    """Return the cotangents of both operands: all of it goes to the selected one. A nan counts as selected."""
-    return d * ~second, d * second
+def _to_winner(d: Any, second: Any, needs: Any) -> tuple[Any, Any]:
+    """Return the cotangents of both operands: all of it, even if it is infinite, goes to the selected one."""
+    return choose(second, 0, d) if needs.x else None, choose(second, d, 0) if needs.y else None
 
 
 def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
@@ -89,10 +90,10 @@ UFUNC_RULES: dict[str, Callable[..., Any]] = {
     "radians": lambda d: d * (np.pi / 180),
     "rad2deg": lambda d: d * (180 / np.pi),
     "degrees": lambda d: d * (180 / np.pi),
-    "maximum": lambda d, x, y: _to_winner(d, (y > x) | (np.isnan(y) & ~np.isnan(x))),
-    "minimum": lambda d, x, y: _to_winner(d, (y < x) | (np.isnan(y) & ~np.isnan(x))),
-    "fmax": lambda d, x, y: _to_winner(d, ~((x >= y) | np.isnan(y))),
-    "fmin": lambda d, x, y: _to_winner(d, ~((x <= y) | np.isnan(y))),
+    "maximum": lambda d, x, y, needs: _to_winner(d, (y > x) | (np.isnan(y) & ~np.isnan(x)), needs),
+    "minimum": lambda d, x, y, needs: _to_winner(d, (y < x) | (np.isnan(y) & ~np.isnan(x)), needs),
+    "fmax": lambda d, x, y, needs: _to_winner(d, ~((x >= y) | np.isnan(y)), needs),
+    "fmin": lambda d, x, y, needs: _to_winner(d, ~((x <= y) | np.isnan(y)), needs),
     "power": _power,
     "float_power": _power,
     "remainder": lambda d, x, y: (d, -d * np.floor_divide(x, y)),

@@ -9,13 +9,22 @@ import numpy as np
 from lodcore.base.dispatch import Symbol
 from lodcore.batching.limits import PlanOfBins
 from lodcore.errors import LoDError
+from lodcore.operators.copies import nested_operand
 from lodcore.ops import drop_level, gather_sequences, insert_level, lod_append, lod_reset, sequence_unflatten
-from lodcore.ops.move.same_structure import refuse_unlike
+from lodcore.ops.move.checked import check, rule
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
-__all__ = ["checked_by_runs", "known_levels", "pack_documents", "unpack_documents"]
+__all__ = [
+    "documents_planned",
+    "known_levels",
+    "pack_documents",
+    "rows_planned",
+    "unpack_documents",
+    "windows_planned",
+]
 
 
 def known_levels(x: Any) -> tuple[int, Any]:
@@ -28,20 +37,21 @@ def known_levels(x: Any) -> tuple[int, Any]:
 def pack_documents(plan: PlanOfBins, x: Any) -> LoDTensor:
     """Move documents, or pieces of them, into bins."""
     where = "PackPlan.apply"
-    if not isinstance(x, Symbol):
-        x = as_nested(f"{where}: x", x)
-    levels, value = known_levels(x)
-    if value is not None:
-        check_documents(plan, where, value.lod)
-    elif levels == 1:
-        x = checked_by_runs(where, x, LoD.from_lengths(plan.lengths), "x")
+    x = nested_operand(f"{where}: x", x)
+    x = check(documents_planned, x, plan.lengths, where=where)
+    levels, _ = known_levels(x)
     if plan.is_cut and levels > 1:
         raise LoDError(f"{where}: x: has {levels} levels; the plan cuts documents, which must have one level")
     taken: Any = _pieces(plan, x) if plan.is_cut else gather_sequences(x, plan.documents)
     if levels == 1:
         return lod_reset(taken, target_lod=plan.lod)  # type: ignore[return-value]  # plans have levels
-    counts = LoDTensor.from_lengths(plan.bins.lengths(), [plan.num_bins])
-    return drop_level(sequence_unflatten(insert_level(taken, 0, whole=True), counts, 0))  # type: ignore[return-value]
+    return _grouped(taken, plan.bins.lengths())  # type: ignore[no-any-return]
+
+
+def _grouped(x: Any, counts: Any) -> Any:
+    """Insert an outermost level, of groups of as many sequences."""
+    groups = LoDTensor.from_lengths(counts, [len(counts)])
+    return drop_level(sequence_unflatten(insert_level(x, 0, whole=True), groups, 0))
 
 
 def _pieces(plan: PlanOfBins, x: Any) -> Any:
@@ -70,58 +80,74 @@ def unpack_documents(plan: PlanOfBins, y: Any) -> Any:
     where = "PackPlan.undo"
     if not isinstance(y, (Symbol, np.ndarray)):
         y = as_nested(f"{where}: y", y)
-    levels, value = known_levels(y)
-    if levels == 0:
-        if value is not None and len(value) != plan.lod.num_rows:
-            raise LoDError(f"{where}: y: has {len(value)} rows; the plan packs {plan.lod.num_rows} tokens")
+    if not known_levels(y)[0]:
+        count = plan.lod.num_rows
+        y = check(rows_planned, y, where=where, count=count, planned=f"the plan packs {count} tokens")
         y = lod_reset(y, target_lod=plan.lod)
-        levels, value = known_levels(y)
-    if value is not None:
-        check_bins(plan, where, value.lod)
-    else:
-        y = checked_by_runs(where, y, plan.bins, "y")
-    if levels == 1:
+    y = check(bins_planned, y, plan.bins.lengths(), where=where)
+    if known_levels(y)[0] == 1:
         if not plan.is_whole:
             raise LoDError(f"{where}: y: has one row per document; the plan drops or cuts documents, or is a part")
         single = lod_append(y, lengths=np.ones(len(plan.documents), np.int64))
         back = gather_sequences(single, plan.places, level=1)
         return lod_reset(back, target_lod=LoD.from_offsets(num_rows=plan.num_documents))
-    back = gather_sequences(y, plan.places, level=1)
+    places = _distinct(plan)
+    back = gather_sequences(y, places, level=1)
     if plan.is_whole:
         return back
-    _, value = known_levels(back)
-    inner = LoD.from_lengths(plan.sizes[plan.places]) if value is None else value.lod
-    ends = np.append(0, np.cumsum(np.bincount(plan.documents, minlength=plan.num_documents)))
-    offsets = [inner.offsets(0)[ends], *(inner.offsets(k) for k in range(1, inner.num_levels))]
-    return lod_reset(back, target_lod=LoD.from_offsets(*offsets))
+    return drop_level(_grouped(back, np.bincount(plan.documents[places], minlength=plan.num_documents)), 1)
 
 
-def checked_by_runs(where: str, given: Any, planned: LoD, name: str) -> Any:
-    """Return a Variable for which a run will raise an error if its first levels are not the planned ones."""
-    nothing = LoDTensor(np.zeros((planned.num_rows, 0), np.bool_), planned)
-    return refuse_unlike(given, nothing, where, planned.num_levels - 1, name, "the plan")
+def _distinct(plan: PlanOfBins) -> Any:
+    """Return the numbers of the pieces in the order of the documents; of a bin that was taken twice, the first ones."""
+    places = plan.places
+    if not plan.is_part or not len(places):
+        return places
+    documents, starts = plan.documents[places], plan.starts[places]
+    return places[np.append(True, (np.diff(documents) != 0) | (np.diff(starts) != 0))]
 
 
-def check_documents(plan: PlanOfBins, where: str, lod: LoD) -> None:
+# -- what is checked, at once or by a run ------------------------------------------------------------------------------
+
+
+@rule
+def documents_planned(x: Any, lengths: Any, where: str) -> None:
     """Raise if the lengths of documents differ from the planned ones."""
-    if not lod.num_levels:
+    if not x.num_levels:
         raise LoDError(f"{where}: x: has no levels; documents are needed")
-    found = np.diff(lod.row_offsets(0))
-    if len(found) != plan.num_documents:
-        raise LoDError(f"{where}: x: has {len(found)} documents; the plan has {plan.num_documents}")
-    if not np.array_equal(found, plan.lengths):
-        bad = int(np.argmax(found != plan.lengths))
-        raise LoDError(f"{where}: x: document {bad} has {found[bad]} tokens; {plan.lengths[bad]} were planned")
+    if type(x) is Spec:
+        return
+    found = np.diff(x.lod.row_offsets(0))
+    if len(found) != len(lengths):
+        raise LoDError(f"{where}: x: has {len(found)} documents; the plan has {len(lengths)}")
+    if not np.array_equal(found, lengths):
+        bad = int(np.argmax(found != lengths))
+        raise LoDError(f"{where}: x: document {bad} has {found[bad]} tokens; {lengths[bad]} were planned")
 
 
-def check_bins(plan: PlanOfBins, where: str, lod: LoD) -> None:
-    """Raise if the numbers of pieces in bins differ from those of the plan."""
-    found, planned = lod.offsets(0), plan.bins.offsets()
-    if len(found) != len(planned):
-        raise LoDError(f"{where}: y: has {len(found) - 1} bins; the plan has {plan.num_bins}")
-    if not np.array_equal(found, planned):
-        bad = int(np.argmax(found != planned)) - 1
-        raise LoDError(
-            f"{where}: y: bin {bad} has {found[bad + 1] - found[bad]} documents; the plan has "
-            f"{planned[bad + 1] - planned[bad]} there"
-        )
+@rule
+def bins_planned(y: Any, counts: Any, where: str) -> None:
+    """Raise if the numbers of documents in bins differ from those of the plan."""
+    if type(y) is Spec:
+        return
+    found = y.lod.lengths()
+    if len(found) != len(counts):
+        raise LoDError(f"{where}: y: has {len(found)} bins; the plan has {len(counts)}")
+    if not np.array_equal(found, counts):
+        bad = int(np.argmax(found != counts))
+        raise LoDError(f"{where}: y: bin {bad} has {found[bad]} documents; the plan has {counts[bad]} there")
+
+
+@rule
+def rows_planned(y: Any, where: str, count: int, planned: str) -> None:
+    """Raise if the number of rows differs from the planned one."""
+    if y.shape[0] not in (None, count):
+        raise LoDError(f"{where}: y: has {y.shape[0]} rows; {planned}")
+
+
+@rule
+def windows_planned(y: Any, planned: Any, where: str) -> None:
+    """Raise if the windows of documents differ from the planned ones."""
+    if type(y) is not Spec and y.lod != planned.lod:
+        count = planned.lod.num_sequences(1)
+        raise LoDError(f"{where}: y: has windows other than the {count} that were planned")

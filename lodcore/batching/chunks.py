@@ -10,11 +10,13 @@ import numpy.typing as npt
 from lodcore.base.dispatch import Symbol
 from lodcore.base.keywords import hinting
 from lodcore.base.memory import flag
-from lodcore.batching.applied_plans import checked_by_runs, known_levels
+from lodcore.batching.applied_plans import documents_planned, known_levels, rows_planned, windows_planned
 from lodcore.batching.limits import Int64, as_choice, as_count, as_lengths, sealed
 from lodcore.batching.pack_plans import PackPlan, Pieces, plan_of_pieces
 from lodcore.errors import LoDError
+from lodcore.operators.copies import nested_operand
 from lodcore.ops import gather_nested, lod_append, lod_reset, rows, sequence_chunk, sequence_concat, sequence_pool
+from lodcore.ops.move.checked import check
 from lodcore.ops.move.chunk import chunk_ranges
 from lodcore.ops.order.keys import listed
 from lodcore.tensors.from_lists import as_nested
@@ -124,20 +126,11 @@ class ChunkPlan:
             If the documents of x differ from the planned ones.
         """
         where = "ChunkPlan.apply"
-        if not isinstance(x, Symbol):
-            x = as_nested(f"{where}: x", x)
-        levels, value = known_levels(x)
+        x = nested_operand(f"{where}: x", x)
+        levels, _ = known_levels(x)
         if levels != 1:
             raise LoDError(f"{where}: x: has {levels} levels; documents of tokens have one")
-        if value is None:
-            x = checked_by_runs(where, x, LoD.from_lengths(self.lengths), "x")
-        found = self.lengths if value is None else value.lod.lengths()
-        if not np.array_equal(found, self.lengths):
-            same = len(found) == len(self.lengths)
-            what = (
-                f"document {np.argmax(found != self.lengths)} of another length" if same else f"{len(found)} documents"
-            )
-            raise LoDError(f"{where}: x: has {what}; {len(self.lengths)} documents were planned")
+        x = check(documents_planned, x, self.lengths, where=where)
         chunks = sequence_chunk(x, *self._cut)  # type: ignore[arg-type]
         return lod_reset(chunks, target_lod=self.lod)  # type: ignore[return-value]
 
@@ -174,15 +167,12 @@ class ChunkPlan:
         as_choice(f"{where}: reduce", reduce, ("mean", "first"))
         if not isinstance(y, (Symbol, np.ndarray)):
             y = as_nested(f"{where}: y", y)
-        levels, value = known_levels(y)
-        if isinstance(value, LoDTensor) and value.num_levels and value.lod != self.lod:
-            raise LoDError(f"{where}: y: has windows other than the {len(self)} that were planned")
-        if value is None:
-            y = checked_by_runs(where, y, self.lod, "y") if levels else lod_reset(y, target_lod=self.lod)
+        levels, _ = known_levels(y)
+        if levels:
+            y = check(windows_planned, y, LoDTensor(np.zeros((self.lod.num_rows, 0), np.bool_), self.lod), where=where)
         else:
-            count = len(value.values if isinstance(value, LoDTensor) else value)
-            if count != self.lod.num_rows:
-                raise LoDError(f"{where}: y: has {count} rows; the windows have {self.lod.num_rows}")
+            count = self.lod.num_rows
+            y = check(rows_planned, y, where=where, count=count, planned=f"the windows have {count}")
         documents = LoD.from_lengths(self.lengths)
         if reduce == "first":
             return _take_rows(y, self._firsts(), documents)

@@ -172,7 +172,9 @@ class PackPlan:
     @property
     def is_whole(self) -> bool:
         """Whether every document is in a bin of this plan as one piece with all its tokens."""
-        return not self.is_cut and len(self.documents) == self.num_documents
+        if self.is_cut or len(self.documents) != self.num_documents:
+            return False
+        return not self.is_part or len(np.unique(self.documents)) == self.num_documents  # bins may repeat
 
     def report(self) -> PackReport:
         """Report the occupancy of the bins, the distance from the least number of bins, and what was dropped or split.

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import ops
 from lodcore.base.memory import as_integer
-from lodcore.base.naming import with_arguments
+from lodcore.base.naming import call_named, with_arguments
 from lodcore.errors import LoDError
 from lodcore.numpy_api.indexing import getitem
 from lodcore.numpy_api.protocols import accumulate, axis_of, concatenate, refuse_symbols, stands_for
@@ -17,11 +17,13 @@ from lodcore.operators.arguments import integer_of
 from lodcore.operators.operands import check_equal, known_value, rows_of
 from lodcore.ops.index.index import pick_along, take_nested
 from lodcore.ops.move.along import argsort_along, sort_along
+from lodcore.ops.move.checked import check, rule
 from lodcore.ops.reduce import nans, quantiles
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.ops.reduce.reduce_values import brought_last
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["argsort", "cumprod", "differences"]
 
@@ -96,15 +98,23 @@ def _sorted(where: str, a: Any, kth: Any, axis: Any, sort: Any) -> Any:
     for one in np.atleast_1d(kth):
         if as_integer(one) is None:
             raise TypeError(f"numpy.{where}: kth: is {kth!r}; integers are needed")
-        try:
-            pick_along(brought_last(x, [levels + at]), int(one), levels)
-        except IndexError as error:
-            if at == 0:
-                raise
-            raise IndexError(
-                f"numpy.{where}: kth: is {one}; fewer sequences than that have the same place along axis {axis}"
-            ) from error
+        x = check(has_place, x, where=where, kth=int(one), axis=levels + at)
     return sort(x, levels + at)
+
+
+@rule
+def has_place(x: Any, where: str, kth: int, axis: int) -> None:
+    """Raise if there is a sequence along an axis of levels without a position."""
+    if type(x) is Spec:
+        return
+    try:
+        call_named(f"numpy.{where}", pick_along, brought_last(x, [axis]), kth, x.num_levels)
+    except IndexError as error:
+        if axis == x.num_levels:
+            raise
+        raise IndexError(
+            f"numpy.{where}: kth: is {kth}; fewer sequences than that have the same place along axis {axis}"
+        ) from error
 
 
 @stands_for(np.partition)

@@ -21,6 +21,7 @@ from lodcore.ops.elementwise.convert import *
 from lodcore.ops.elementwise.dropout import *
 from lodcore.ops.index.index import *
 from lodcore.ops.index.index_values import *
+from lodcore.ops.move.checked import *
 from lodcore.ops.move.joined_kinds import *
 from lodcore.ops.move.position import *
 from lodcore.ops.move.same_structure import *
@@ -43,6 +44,7 @@ from lodcore.tensors.tensor import Spec as Spec
 _PARTS = frozenset(
     [
         "by_position",
+        "checked",
         "combination_places",
         "group_rows",
         "gru_layer",

@@ -38,6 +38,7 @@ sequence_unique
 sequence_mode
 repeat_runs
 sequence_sort
+checked
 sequence_reshape
 lod_reset
 lod_append

@@ -167,7 +167,16 @@ def check_other_dtypes(op, sample):
 
 #: Operators that copy numbers, or need equal dtypes.
 COPYING = {
-    *("cartesian", "concat_batches", "last_of_steps", "merge_by_mask", "refuse_unlike", "sequence_concat", "spread"),
+    *(
+        "cartesian",
+        "checked",
+        "concat_batches",
+        "last_of_steps",
+        "merge_by_mask",
+        "refuse_unlike",
+        "sequence_concat",
+        "spread",
+    ),
     *("sequence_expand", "sequence_expand_as", "sequence_pad", "sequence_pool", "tensor_array_fill", "with_values"),
     *("tensor_array_read", "tensor_array_write", "beam_search"),
 }

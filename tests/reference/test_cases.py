@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(OPERATORS)
 REGISTERED = sorted(OPS)  # before examples of docstrings register theirs
 WITHIN = {
+    "checked",
     "last_of_steps",
     "dropout",  # it draws random numbers
     "lod_lengths",

@@ -30,6 +30,14 @@ def unlike_calls(draw, smooth=False):
 
 
 @composite
+def checked_calls(draw, smooth=False):
+    """Draw a batch, or rows, with one key per sequence, or row; or sorted times."""
+    x = draw(smooth_batches() if smooth else batches(["f4", "f8", "i8"]))
+    x = x.values if draw(st.booleans()) else x
+    return call(x, [np.arange(len(x))], "one_per_key", {"where": "checked", "name": "x"})
+
+
+@composite
 def last_calls(draw, smooth=False):
     """Draw steps, of rows or of sequences, with a state for each sequence."""
     lod = draw(lods(1, 3, 6))
@@ -60,6 +68,7 @@ def expected_zeros(arguments):
 
 COSTS = """
 ops.refuse_unlike(x, w, "network", 0)
+ops.checked(x, [np.arange(len(x))], "one_per_key", {"where": "checked", "name": "x"})
 ops.last_of_steps(*(lambda steps, places: (steps, np.zeros(k), places))(*ops.tensor_array_unpack(x, 0)))
 ops.zero_states(n, 4)
 """
@@ -100,6 +109,25 @@ SAMPLES = {
             ("ops.refuse_unlike(rows, flat, 'network', 0)", DTypeError, "x: is ndarray"),
             ("ops.refuse_unlike(flat, wide[:2], 'net', 0, 'hidden', 'cell')", LoDError, "net: (hidden|cell): has"),
             ("ops.refuse_unlike(flat, x, 'net', -1)", LoDError, "net: x: has 1 levels, y 2"),
+        ],
+    ),
+    "checked": Samples(
+        calls=checked_calls(),
+        expected=lambda arguments: arguments["x"].tolist(),
+        smooth=checked_calls(smooth=True),
+        errors=[
+            ("ops.checked(flat, [], 'one', {})", ValueError, "name: is 'one'; one of"),
+            (
+                "ops.checked(flat, [[1, 2]], 'one_per_key', {'where': 'group_by', 'name': 'column 0'})",
+                ShapeError,
+                "group_by: column 0: has 3 rows; there are 2 keys",
+            ),
+            (
+                "ops.checked(array([[1.0, 0.5]]), [], 'sorted_times', {'where': 'join_asof: y'})",
+                ValueError,
+                "join_asof: y: row 1 is 0.5, below the row before it; times must be sorted",
+            ),
+            ("ops.checked({}, [], 'sorted_times', {'where': 'join_asof: y'})", DTypeError, "x: is a dict"),
         ],
     ),
     "last_of_steps": Samples(

@@ -19,23 +19,19 @@ from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense
 from lodcore.ops.elementwise.convert import rows
-from lodcore.ops.move.arrange import sequence_unflatten
+from lodcore.ops.move.checked import check, one_per_key
 from lodcore.ops.move.expand import sequence_expand_as
 from lodcore.ops.move.gather import gather_nested
-from lodcore.ops.move.lod_data import num_rows
-from lodcore.ops.move.position import drop_level, insert_level
 from lodcore.ops.move.structure import lod_reset
-from lodcore.ops.move.values import reshape
 from lodcore.ops.order.keys import check_keys, is_several, keys_of, listed, numbered, records_of_keys, sorting_of
 from lodcore.tensors import lod_body, lod_tensor_body
-from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_array
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["explode", "group_by", "group_rows", "implode", "join_by_key", "match_keys"]
 
 ORDERS = ("sorted", "first", "runs")
-ONE = LoD.from_lengths([1])
 WAYS = ("inner", "left", "right", "outer")
 
 # -- equal keys --------------------------------------------------------------------------------------------------------
@@ -167,9 +163,9 @@ def group_by(key: Any, *columns: Any, order: str = "sorted") -> tuple[Any, ...]:
     keys, groups = group_rows(key, order)
     if several:
         keys = tuple(np.ascontiguousarray(keys[name]) for name in keys.dtype.names)
-    if order == "runs" and not any(levels_of_given(column) for column in columns):
-        return keys, *(lod_reset(_column("group_by", j, key, column), groups) for j, column in enumerate(columns))
-    return keys, *(gather_nested(_column("group_by", j, key, column), groups) for j, column in enumerate(columns))
+    given = [_column("group_by", f"column {j}", key, column) for j, column in enumerate(columns)]
+    in_runs = order == "runs" and not any(column.num_levels for column in given if not isinstance(column, np.ndarray))
+    return keys, *((lod_reset if in_runs else gather_nested)(column, groups) for column in given)
 
 
 def _joint_key(given: Any) -> Array:
@@ -181,25 +177,14 @@ def _joint_key(given: Any) -> Array:
     return records_of_keys(keys, [f"key_{j}" for j in range(len(keys))])
 
 
-def _column(where: str, j: int, key: Any, column: Any) -> Any:
-    """Return a column whose length is that of the keys; what is not known where it is recorded is checked by a run."""
-    counts = [_count(key), _count(column)]
-    if None not in counts:
-        if counts[0] != counts[1]:
-            raise ShapeError(f"{where}: column {j}: has {counts[1]} rows; there are {counts[0]} keys")
-        return column
-    if levels_of_given(column):
-        whole = insert_level(nested_operand(f"{where}: column {j}", column), 0, whole=True)
-        count = lod_reset(reshape(num_rows(key), [1]), target_lod=ONE)
-        return drop_level(sequence_unflatten(whole, count, 0), 0, 2)
-    return rows(lod_reset(column, insert_level(key, 0, whole=True)))
-
-
-def _count(x: Any) -> int | None:
-    """Return the number of keys, rows or sequences, if it is known."""
-    if isinstance(x, Symbol):
-        return x.shape[0] if x.ndim else None  # type: ignore[attr-defined]
-    return len(x) if isinstance(x, (list, tuple, np.ndarray, LoDTensor)) else None
+def _column(where: str, name: str, key: Any, column: Any) -> Any:
+    """Return a column with one row, or sequence, per key; where only a run knows both, it checks that."""
+    if not isinstance(column, (Symbol, LoDTensor, np.ndarray)):
+        convert = nested_operand if levels_of_given(column) else as_array
+        column = convert(f"{where}: {name}", column)
+    if not column.ndim:
+        raise ShapeError(f"{where}: {name}: has no axis; one row per key is needed")
+    return check(one_per_key, column, key, where=where, name=name)
 
 
 @named
@@ -389,8 +374,8 @@ def join_by_key(x: Any, y: Any, x_keys: Any, y_keys: Any, how: str = "inner", de
     """
     keys, x_places, y_places = match_keys(x_keys, y_keys, how)
     taken = [
-        gather_nested(_column("join_by_key", j, key, one), places, [] if levels_of_given(one) else default)
-        for j, (one, key, places) in enumerate([(x, x_keys, x_places), (y, y_keys, y_places)])
+        gather_nested(_column("join_by_key", name, key, one), places, [] if levels_of_given(one) else default)
+        for name, one, key, places in (("x", x, x_keys, x_places), ("y", y, y_keys, y_places))
     ]
     return keys, taken[0], taken[1]
 

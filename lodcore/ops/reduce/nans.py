@@ -23,6 +23,7 @@ from lodcore.ops.elementwise.convert import cast
 from lodcore.ops.elementwise.math import div, minus, mul, sqrt
 from lodcore.ops.elementwise.math import where as choose
 from lodcore.ops.index.index import select_by_mask
+from lodcore.ops.move.checked import check, rule
 from lodcore.ops.move.expand import per_sequence
 from lodcore.ops.reduce.axes import any as any_true
 from lodcore.ops.reduce.axes import argmax, argmin, check_keepdims, max, mean, min, prod, sum, tensor_of
@@ -69,7 +70,7 @@ def fill_nan(x: Any, value: float = 0.0) -> Any:
     if values.dtype.kind != "f":
         made: Any = values.copy()
     elif values.dtype.itemsize == 2:
-        made = np.where(values == values, values, values.dtype.type(number))
+        made = choose(values == values, values, values.dtype.type(number))
     else:
         made = buffers.new_rows("fill_nan", values, len(values)) if values.ndim else np.empty_like(values)
         kernels.order.fill_nan(values.reshape(-1), number, made.reshape(-1))
@@ -94,7 +95,8 @@ def _(x: Spec, value: float) -> Spec:
 @fill_nan.define_vjp
 def _(d: Array, x: Any) -> Array:
     values = np.asarray(rows_of(x))
-    return np.where(values == values, d, 0).astype(values.dtype, copy=False)
+    made: Array = choose(values == values, d, 0).astype(values.dtype, copy=False)
+    return made
 
 
 def _chosen(x: Any, where: Any) -> Any:
@@ -405,7 +407,7 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
     known = equal(x, x)
     # nan is replaced by -inf, and the first -inf that is not from nan is searched
     if axes is None or not levels or wide:
-        _refuse_nothing(name, any_true(known, axis))
+        x = check(not_all_nan, x, any_true(known, axis), where=name)
     if axes is None or not levels or axes[0] > levels:
         extreme = function(_with_last(x, last), axis, keepdims=axes is not None)
         return find_first(equal(x, extreme), known, axis, out, keepdims)
@@ -433,14 +435,15 @@ def _with_last(x: Any, last: float) -> Any:
     return fill_nan(x, last) if x.dtype.kind == "f" else choose(equal(x, x), x, _extreme_of(x.dtype, last))
 
 
-def _refuse_nothing(name: str, found: Any) -> None:
-    """Raise an error if all values are nan."""
-    if isinstance(found, Symbol):
-        raise TypeError(f"{name}: cannot be recorded for rows with axes, or over all values")
-    values = np.asarray(found.values if isinstance(found, LoDTensor) else found)
+@rule
+def not_all_nan(x: Any, found: Any, where: str) -> None:
+    """Raise if all values are nan at a position of the result."""
+    if type(found) is Spec:
+        return
+    values = np.asarray(rows_of(found))
     if not values.all():
         place = tuple(map(int, np.argwhere(~values)[0]))
-        raise ValueError(f"{name}: x: holds only nan at position {place} of the result")
+        raise ValueError(f"{where}: x: holds only nan at position {place} of the result")
 
 
 def find_first(best: Any, known: Any, axis: Any, out: None, keepdims: bool) -> Any:

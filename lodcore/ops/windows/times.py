@@ -12,7 +12,7 @@ from lodcore.base.naming import named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, integer_of
 from lodcore.operators.copies import nested_operand
-from lodcore.operators.operands import check_equal, known_value
+from lodcore.operators.operands import check_equal
 from lodcore.ops.elementwise.compare import (
     equal,
     greater_equal_than,
@@ -24,6 +24,7 @@ from lodcore.ops.elementwise.compare import (
 from lodcore.ops.elementwise.convert import cast, rows
 from lodcore.ops.elementwise.math import add, minus, mul, where
 from lodcore.ops.move.arrange import rows_to_level
+from lodcore.ops.move.checked import check, rule
 from lodcore.ops.move.expand import sequence_expand_as
 from lodcore.ops.move.gather import gather_nested
 from lodcore.ops.move.lod_data import lod_lengths, lod_positions
@@ -36,6 +37,7 @@ from lodcore.ops.order.search import sequence_interp, sequence_searchsorted
 from lodcore.ops.reduce.pool import sequence_pool
 from lodcore.tensors import lod_body
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 
 __all__ = ["join_asof", "sequence_resample", "windows_around"]
 
@@ -175,30 +177,35 @@ def _in_range(times: Any, distance: Any, move: Any) -> Any:
 
 
 def _times_of(name: str, argument: str, given: Any) -> Any:
-    """Return checked times: one per row, sorted within each sequence as far as this can be seen."""
+    """Return checked times: one per row, sorted within each sequence; where only a run knows them, it checks that."""
     times = nested_operand(f"{name}: {argument}", given)
     if times.ndim != times.num_levels + 1:
         axes = times.ndim - times.num_levels - 1
         raise ShapeError(f"{name}: {argument}: has rows of {axes} axes; one number or date per row is needed")
-    known = known_value(times)
-    if isinstance(known, LoDTensor) and known.num_rows:
-        values = known.values
-        falls = ~(values[:-1] <= values[1:]) & (values[1:] == values[1:])  # nan and NaT come last
-        bounds = known.lod.offsets(-1)[1:-1]
-        falls[bounds[(bounds > 0) & (bounds < len(values))] - 1] = False
-        if falls.any():
-            row = int(np.argmax(falls)) + 1
-            before = values[row - 1]
-            if before != before:
-                raise ValueError(
-                    f"{name}: {argument}: row {row - 1} is {before}, and row {row} after it is {values[row]}; nan and "
-                    "NaT must come last in each sequence"
-                )
+    return check(sorted_times, times, where=f"{name}: {argument}")
+
+
+@rule
+def sorted_times(times: Any, where: str) -> None:
+    """Raise if times fall within a sequence."""
+    if type(times) is Spec or not times.num_rows:
+        return
+    values = times.values
+    falls = ~(values[:-1] <= values[1:]) & (values[1:] == values[1:])  # nan and NaT come last
+    bounds = times.lod.offsets(-1)[1:-1]
+    falls[bounds[(bounds > 0) & (bounds < len(values))] - 1] = False
+    if falls.any():
+        row = int(np.argmax(falls)) + 1
+        before = values[row - 1]
+        if before != before:
             raise ValueError(
-                f"{name}: {argument}: row {row} is {values[row]}, below the row before it; times must be sorted within "
-                "each sequence, see sort_by_key"
+                f"{where}: row {row - 1} is {before}, and row {row} after it is {values[row]}; nan and NaT must come "
+                "last in each sequence"
             )
-    return times
+        raise ValueError(
+            f"{where}: row {row} is {values[row]}, below the row before it; times must be sorted within each sequence, "
+            "see sort_by_key"
+        )
 
 
 @named
@@ -244,8 +251,7 @@ def join_asof(
     Raises
     ------
     ValueError
-        If y is not sorted, y_keys repeat, tolerance is negative, or direction is unknown. Where only a run knows the
-        times, whether they are sorted is not checked.
+        If y is not sorted, y_keys repeat, tolerance is negative, or direction is unknown.
     DTypeError, ShapeError, LoDError
         If x and y do not hold times of one kind, a column has a different LoD from y, or a default is missing because
         its dtype has none.
@@ -270,7 +276,7 @@ def join_asof(
     if x_keys is not None or y_keys is not None:
         order = _partners(x_keys, y_keys, len(x))
         y, *given = (gather_nested(one, order, []) for one in (y, *given))
-    _check_pairs(x, y)
+    y = check(in_pairs, y, x)
     if x.dtype.kind in "mM":
         common_dtype("join_asof", {"x": x.dtype, "y": y.dtype})
     first = _starts(y, x)
@@ -290,16 +296,18 @@ def join_asof(
     return places, *(gather_nested(rows(one), at, d) for one, d in zip(given, rows_by_default, strict=True))
 
 
-def _check_pairs(x: Any, y: Any) -> None:
-    """Raise an error if sequences cannot be paired; recorded ones are checked when they run."""
+@rule
+def in_pairs(y: Any, x: Any) -> None:
+    """Raise if the sequences of two batches cannot be paired."""
     if x.num_levels != y.num_levels:
         raise LoDError(f"join_asof: y: has {y.num_levels} levels; x has {x.num_levels}")
-    if isinstance(x, LoDTensor) and isinstance(y, LoDTensor):
-        last = x.num_levels - 1
-        if last:
-            check_equal("join_asof", lod_body.slice_levels(x.lod, 0, last), lod_body.slice_levels(y.lod, 0, last), "y")
-        elif len(x) != len(y):
-            raise LoDError(f"join_asof: y: has {len(y)} sequences; x has {len(x)}")
+    if type(x) is Spec or type(y) is Spec:
+        return
+    last = x.num_levels - 1
+    if last:
+        check_equal("join_asof", lod_body.slice_levels(x.lod, 0, last), lod_body.slice_levels(y.lod, 0, last), "y")
+    elif len(x) != len(y):
+        raise LoDError(f"join_asof: y: has {len(y)} sequences; x has {len(x)}")
 
 
 def _taken(x: Any, y: Any, first: Any, side: str, tolerance: Any, nearest: bool) -> tuple[Any, Any]:

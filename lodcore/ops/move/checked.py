@@ -1,0 +1,120 @@
+"""Checks of values by a rule with a name: at once where the values are known, or else by the run that knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.dispatch import Symbol
+from lodcore.errors import ShapeError
+from lodcore.operators.arguments import choice_of
+from lodcore.operators.lod_rules import same_as
+from lodcore.operators.operands import Array, known_value
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense, Operands
+from lodcore.tensors.tensor import Spec
+
+__all__ = ["checked"]
+
+#: The rules by name: functions of the tensors, or their Specs, and the options, which raise what these show.
+RULES: dict[str, Callable[..., None]] = {}
+
+
+def rule(function: Callable[..., None]) -> Callable[..., None]:
+    """Register a rule under the name of its function."""
+    RULES[function.__name__] = function
+    return function
+
+
+@operator(x=Dense, others=Operands, lod_rule=same_as("x"))
+def checked(x: Any, others: Any, name: str, options: dict[str, Any]) -> Any:
+    """Return x itself; raise an error if it breaks a rule.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+    others : list of LoDTensor or array_like
+        Further arguments of the rule.
+    name : str
+        The name of the rule.
+    options : dict
+        Its other arguments.
+
+    Returns
+    -------
+    LoDTensor or ndarray
+
+    Raises
+    ------
+    ValueError
+        If there is no such rule.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> keys, names = {"where": "group_by", "name": "column 0"}, ["a", "b"]
+    >>> lodcore.ops.checked([1.5, 2.0], [names], "one_per_key", keys)
+    array([1.5, 2. ])
+    """
+    RULES[choice_of("checked: name", name, tuple(RULES))](x, *others, **options)
+    return x
+
+
+@checked.define_infer
+def _(x: Spec, others: list[Spec], name: str, options: dict[str, Any]) -> Spec:
+    RULES[choice_of("checked: name", name, tuple(RULES))](x, *others, **options)
+    return x
+
+
+@checked.define_vjp
+def _(d: Array, others: list[Any]) -> tuple[Array, list[None]]:
+    return d, [None] * len(others)
+
+
+def check(function: Callable[..., None], x: Any, *others: Any, **options: Any) -> Any:
+    """Return x; raise an error if it breaks a rule, or return a Variable for which a run does so.
+
+    Parameters
+    ----------
+    function : callable
+        A rule.
+    x : LoDTensor, ndarray or Variable
+    *others : LoDTensor, ndarray or Variable
+        Further arguments of the rule.
+    **options : object
+        Its other arguments: numbers and text.
+
+    Returns
+    -------
+    LoDTensor, ndarray or Variable
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> from lodcore.ops.move.checked import check, one_per_key
+    >>> check(one_per_key, [1.5, 2.0], ["a", "b"], where="group_by", name="column 0")
+    [1.5, 2.0]
+    """
+    known = [known_value(one) for one in (x, *others)]
+    if any(isinstance(one, Symbol) and value is None for one, value in zip((x, *others), known, strict=True)):
+        return checked(x, list(others), function.__name__, options)
+    function(*known, **options)
+    return x
+
+
+@rule
+def one_per_key(x: Any, key: Any, where: str, name: str) -> None:
+    """Raise if a column has another number of rows, or of sequences, than there are keys."""
+    rows, keys = map(_count, (x, key))
+    if None not in (rows, keys) and rows != keys:
+        raise ShapeError(f"{where}: {name}: has {rows} rows; there are {keys} keys")
+
+
+def _count(x: Any) -> int | None:
+    """Return the number of rows, or sequences, if it is known."""
+    if type(x) is Spec and x.num_levels:
+        return None  # a Spec says how many rows the values have
+    count: int | None = (x.shape if hasattr(x, "shape") else np.shape(x))[0]
+    return count

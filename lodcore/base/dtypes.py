@@ -60,11 +60,12 @@ def common_dtype(where: str, dtypes: dict[str, np.dtype[Any]]) -> np.dtype[Any]:
     Raises
     ------
     DTypeError
-        If there is none, as for durations of months and of days; the message names two arguments.
+        If there is none, as for durations of months and of days, or of days and attoseconds; the message names two
+        arguments.
     """
     try:
         common: np.dtype[Any] = np.result_type(*dtypes.values())
-    except TypeError:
+    except (TypeError, OverflowError):  # units may be too far apart for a common one
         (first, one), *others = dtypes.items()
         name, other = next((pair for pair in others if not _has_common(one, pair[1])), others[-1])
         message = f"{where}: {name}: has dtype {other}; {first} has {one}, and they have no common one"
@@ -76,7 +77,7 @@ def _has_common(one: np.dtype[Any], other: np.dtype[Any]) -> bool:
     """Return whether NumPy promotes two dtypes to a third one."""
     try:
         np.promote_types(one, other)
-    except TypeError:
+    except (TypeError, OverflowError):
         return False
     return True
 
@@ -135,7 +136,7 @@ def refuse_far(values: Sequence[Any]) -> None:
         return
     try:
         unit = np.result_type(*[x.dtype for x in times]).str[3:]
-    except TypeError:  # as NumPy will say
+    except (TypeError, OverflowError):  # as NumPy will say
         return
     for x in times:
         dtype = np.dtype(f"{x.dtype.kind}8{unit}")

@@ -11,8 +11,10 @@ import numpy.typing as npt
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.articles import with_article
+from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import integer, unharmed
-from lodcore.errors import DTypeError, LoDError
+from lodcore.errors import DTypeError, GraphError, LoDError
+from lodcore.operators.operands import known_value
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -103,7 +105,8 @@ def as_lengths(where: str, lengths: Any) -> Int64:
     where : str
         The names of function and argument, for the message.
     lengths : array_like of integers, shape (n,), or LoD or LoDTensor
-        For a structure, the rows of each outermost sequence are counted.
+        For a structure, the rows of each outermost sequence are counted. A Variable with a value counts as its value,
+        since lengths have no gradient.
 
     Returns
     -------
@@ -116,7 +119,13 @@ def as_lengths(where: str, lengths: Any) -> Int64:
         If a length is negative or makes the sum overflow; the message names the first one.
     DTypeError, ShapeError
         If the argument is not a vector of integers.
+    GraphError
+        If the argument is a Variable without a value.
     """
+    if isinstance(lengths, Symbol):
+        lengths = known_value(lengths)
+        if lengths is None:
+            raise GraphError(f"{where}: is a Variable without a value; a plan is made of lengths that are known")
     if isinstance(lengths, LoDTensor):
         lengths = lengths.lod
     if isinstance(lengths, LoD):

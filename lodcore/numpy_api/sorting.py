@@ -321,13 +321,17 @@ def _diff_along(x: Any, n: Any, axis: int) -> Any:
     known = known_value(x)
     for _ in range(differences(times, None if known is None else known.lod.num_sequences(axis) + 1)):
         after, before = (getitem(x, (*front, part)) for part in (slice(1, None), slice(None, -1)))
-        try:
-            x = different(after, before)
-        except LoDError as error:
-            raise LoDError(
-                f"numpy.diff: axis: is {axis}; consecutive sequences are not equally long, and have no difference"
-            ) from error
+        x = different(check(equally_long, after, before, axis=axis), before)
     return x
+
+
+@rule
+def equally_long(after: Any, before: Any, axis: int) -> None:
+    """Raise if sequences that follow each other differ in length."""
+    if type(after) is not Spec and after.lod != before.lod:
+        raise LoDError(
+            f"numpy.diff: axis: is {axis}; consecutive sequences are not equally long, and have no difference"
+        )
 
 
 def _given(x: Any, given: Any) -> Any:

@@ -71,9 +71,9 @@ def rows_of(x: Any) -> Any:
     return np.asarray(x) if isinstance(x, Tensor) else x
 
 
-def array_of(where: str, x: Any) -> Array:
+def array_of(where: str, x: Any, name: str = "x") -> Array:
     """Return the values of a tensor as an array; convert lists."""
-    made: Array = dense_of(f"{where}: x", x, levels=True)
+    made: Array = dense_of(f"{where}: {name}", x, levels=True)
     return made
 
 

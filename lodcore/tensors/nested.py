@@ -17,7 +17,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors import lod_body
 from lodcore.tensors.foreign_columns import array_of_text, dtype_for, is_array
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.python_dates import dates_of, nat_of_none, refuse_far
+from lodcore.tensors.python_dates import MOMENTS, dates_of, nat_of_none, refuse_far
 from lodcore.tensors.text import refuse_changed, refuse_nul, refuse_numbers, shortened
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None)
         values = np.array(leaves, dtype)
     except (ValueError, TypeError, OverflowError) as error:
         raise DTypeError(f"{where}: {error}") from None
-    if values.dtype.hasobject and leaves and isinstance(leaves[0], (datetime.date, datetime.timedelta)):
+    if values.dtype.hasobject and leaves and isinstance(leaves[0], MOMENTS):
         values = dates_of(where, leaves)
     if values.dtype.kind in "mM":
         refuse_far(where, leaves, values.dtype)
@@ -383,7 +383,12 @@ def as_array(where: str, given: Any) -> Array:
 
 def with_dates(where: str, made: Array) -> Array:
     """Convert an array of dates, times or durations of the standard library; return any other one unchanged."""
-    if not made.dtype.hasobject or made.dtype.names is not None or not made.size or not is_moment(made.flat[0]):
+    if (
+        not made.dtype.hasobject
+        or made.dtype.names is not None
+        or not made.size
+        or not isinstance(made.flat[0], MOMENTS)
+    ):
         return made
     return dates_of(where, made.ravel().tolist()).reshape(made.shape)
 

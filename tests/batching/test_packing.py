@@ -875,3 +875,13 @@ def test_documents_of_several_levels_other_than_planned_are_refused_by_the_run()
     for other, says in (([[[1.0, 2.0]], [[4.0]], [[5.0]]], "3 documents"), ([[[1.0]], [[4.0]]], "document 0 has 1")):
         with pytest.raises(LoDError, match=rf"PackPlan.apply: x: (has )?{says}"):
             Executor().run(program, {"x": lodcore.array(other)}, [y])
+
+
+@pytest.mark.not_on_reference
+def test_plans_are_made_of_the_lengths_of_variables_with_a_value():
+    x = lodcore.array([[1.0, 2.0, 3.0], [4.0]])
+    packed, pullback = lodcore.vjp(lambda x: pack_plan(x, 4).apply(x), x)
+    assert packed.tolist() == [[[1.0, 2.0, 3.0], [4.0]]]
+    assert pullback(packed)[0].tolist() == x.tolist()
+    with Program(), pytest.raises(lodcore.GraphError, match="pack_plan: lengths: is a Variable without a value"):
+        pack_plan(data("x", (None,), "f8", num_levels=1), 4)

@@ -69,7 +69,7 @@ def test_nan_reductions_of_sequences_without_numbers():
     np.testing.assert_array_equal(np.nanmin(full, axis=1), [1, NAN, -INF])
     assert np.nanargmax(lodcore.array([[NAN, -INF, -INF], [1.0]]), axis=1).tolist() == [1, 0]
     assert np.nanargmin(lodcore.array([[NAN, INF, 2.0], [1.0]]), axis=1).tolist() == [2, 0]
-    with pytest.raises(ValueError, match="nanargmax: sequence 1 of level 0 is empty; an element is needed"):
+    with pytest.raises(ValueError, match="sequence 1 of level 0 is empty, or has only nan; an element"):
         np.nanargmax(full, axis=1)
     with pytest.raises(ValueError, match="sequence 1 of level 0 is empty"):
         np.nanmax(WITH_EMPTY, axis=1)

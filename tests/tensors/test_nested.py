@@ -222,7 +222,7 @@ def test_array_takes_dates_and_durations_of_the_standard_library():
         ([[{"a": [1]}]], "'a': its entries have shape"),
         ([[datetime.datetime(2024, 1, 2, tzinfo=datetime.timezone.utc)]], "have no zones"),
         ([[datetime.date(2024, 1, 2), 3]], "value 1 is 3 among dates"),
-        ([[datetime.timedelta(1), None]], r"value 1 is None among dates; dtype='m8\[us\]' makes NaT of it"),
+        ([[datetime.timedelta(1), None]], r"value 1 is None among durations; dtype='m8\[us\]' makes NaT of it"),
         ([[datetime.date(2024, 1, 2)], [None]], r"value 1 is None among dates; dtype='M8\[us\]' makes NaT of it"),
         ([[None, datetime.date(2024, 1, 2)]], r"\[0\]\[0\]: is None; dtype='M8\[us\]' makes NaT of it"),
     ],
@@ -305,3 +305,33 @@ def test_the_advice_for_a_missing_value_works(lists, advice, written):
 def test_missing_dates_of_the_standard_library_become_nat_with_the_dtype_of_the_advice():
     for dtype, entry in (("M8[us]", datetime.date(2024, 1, 2)), ("m8[us]", datetime.timedelta(1))):
         assert np.isnat(lodcore.array([[entry, None], [None]], dtype).values).tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("rows", "dtype"),
+    [
+        ([datetime.timedelta(1), np.timedelta64(3, "h")], "m8[us]"),
+        ([np.timedelta64(3, "ns"), datetime.timedelta(1)], "m8[ns]"),
+        ([datetime.date(2020, 1, 1), np.datetime64("2020-01-01T03", "h"), np.datetime64("NaT", "D")], "M8[h]"),
+        ([np.datetime64("NaT", "s"), datetime.date(2020, 1, 1)], "M8[D]"),
+    ],
+)
+def test_dates_of_numpy_and_of_the_standard_library_are_one_kind(rows, dtype):
+    made = lodcore.array([rows])
+    assert made.dtype == dtype
+    wanted = [np.datetime64("NaT") if one != one else np.array([one], dtype)[0] for one in rows]
+    np.testing.assert_array_equal(made.values, np.array(wanted, dtype))
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([datetime.timedelta(1), np.datetime64("2020-01-01")], "among durations; values are of one kind"),
+        ([datetime.date(2020, 1, 1), np.timedelta64("NaT", "s")], "among dates; values are of one kind"),
+        ([np.datetime64("2020-01-01"), 3], "value 1 is 3 among dates"),
+        ([datetime.datetime(3000, 1, 1), np.datetime64("2020-01-01", "ns")], r"value 0: is 3000-01-01.*\[ns\] cannot"),
+    ],
+)
+def test_dates_of_two_kinds_are_refused(rows, says):
+    with pytest.raises(lodcore.DTypeError, match=says):
+        lodcore.array([rows])

@@ -62,6 +62,8 @@ def cast(x: Any, dtype: Any) -> Any:
         if made.kind in "mM" and values.dtype != made:
             return computed(lambda values: in_unit("cast: x", values, made), (values,))
         return computed(lambda values: values.astype(made), (values,))
+    except DTypeError:  # for dates that are too far
+        raise
     except RuntimeError as error:  # for dates as text that is too short
         raise DTypeError(f"cast: dtype: is {made}: {error}") from None
     except (ValueError, OverflowError) as error:  # for text that is not a number, or too great a one
@@ -82,6 +84,10 @@ def sized(where: str, dtype: Any, x: Any = None) -> np.dtype[Any]:
     made = as_dtype(f"{where}: dtype", dtype)
     if made.hasobject:
         raise error_of_objects(f"{where}: dtype: is", made)
+    if made.kind == "V" and not made.names and made != getattr(x, "dtype", None):
+        raise DTypeError(
+            f"{where}: dtype: is {made.str}, bytes without a meaning; a dtype of numbers, dates or text is needed"
+        )
     return made.newbyteorder("=") if getattr(x, "num_levels", 0) else made
 
 

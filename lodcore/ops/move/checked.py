@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import ShapeError
-from lodcore.operators.arguments import choice_of
+from lodcore.operators.arguments import choice_of, operand_of
 from lodcore.operators.lod_rules import same_as
 from lodcore.operators.operands import Array, known_value
 from lodcore.operators.registry import operator
@@ -58,7 +58,8 @@ def checked(x: Any, others: Any, name: str, options: dict[str, Any]) -> Any:
     >>> lodcore.ops.checked([1.5, 2.0], [names], "one_per_key", keys)
     array([1.5, 2. ])
     """
-    RULES[choice_of("checked: name", name, tuple(RULES))](x, *others, **options)
+    given = [operand_of(f"checked: others[{j}]", one) for j, one in enumerate(others)]
+    RULES[choice_of("checked: name", name, tuple(RULES))](x, *given, **options)
     return x
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.naming import named
+from lodcore.base.naming import named, with_arguments
 from lodcore.base.threads import over_sequences
 from lodcore.errors import LoDError
 from lodcore.operators.arguments import level_of, structure_of
@@ -32,10 +31,6 @@ from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["per_sequence", "sequence_expand", "sequence_expand_as", "sequence_reverse"]
-
-#: The arguments of `sequence_expand_as` in its errors, and what `per_sequence` calls them.
-NAMES = {"x": "v", "y": "x"}
-ARGUMENT = re.compile(r"""(?<![\w'"])[xy](?![\w'"])""")
 
 
 # -- repeating ---------------------------------------------------------------------------------------------------------
@@ -197,11 +192,7 @@ def per_sequence(x: Any, v: Any, level: int = -1) -> Any:
     >>> lodcore.ops.per_sequence(x, [10, 20, 30])
     LoDTensor(3 sequences of lengths 0..2, int64: [[10, 10], [], [30]])
     """
-    try:
-        return sequence_expand_as(v, x, level)
-    except (TypeError, ValueError, IndexError) as error:
-        error.args = (ARGUMENT.sub(lambda found: NAMES[found[0]], str(error)),)
-        raise
+    return with_arguments({"x": "v", "y": "x"}, sequence_expand_as, v, x, level)
 
 
 # -- reversing ---------------------------------------------------------------------------------------------------------

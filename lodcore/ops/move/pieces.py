@@ -171,7 +171,7 @@ def number_of_units(where: str, distance: np.timedelta64, dtype: np.dtype[Any]) 
     unit = np.dtype(f"m8{dtype.str[3:]}")
     try:
         finer = np.promote_types(distance.dtype, unit) != unit
-    except TypeError:  # months and days
+    except (TypeError, OverflowError):  # months and days, or days and attoseconds
         message = f"{where}: has dtype {distance.dtype}; the values differ by {unit}, and they have no common one"
         raise DTypeError(message) from None
     if finer:

@@ -106,7 +106,7 @@ def _dtype(where: str, dtypes: list[Any], is_stop: bool) -> np.dtype[Any]:
         if step.kind == "m":
             unit = np.result_type(f"m8{common.str[3:]}", step)
             common = np.dtype(f"{common.kind}8{unit.str[3:]}")
-    except TypeError as error:  # months and days have no common unit
+    except (TypeError, OverflowError) as error:  # months and days, or days and attoseconds, have no common unit
         raise DTypeError(f"{where}: starts, stops, steps: {error}") from None
     return common
 

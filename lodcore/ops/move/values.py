@@ -22,6 +22,7 @@ from lodcore.ops.elementwise.convert import cast, rows
 from lodcore.ops.elementwise.math import elementwise, mul
 from lodcore.ops.index.index_values import index_values
 from lodcore.ops.move.arrange import rows_to_level
+from lodcore.ops.move.checked import check, rule
 from lodcore.ops.move.position import insert_level
 from lodcore.ops.reduce import axes as reductions
 from lodcore.ops.reduce.axes import tensor_of
@@ -450,11 +451,20 @@ def vecdot(x: Any, y: Any, axis: Any = -1) -> Any:
     array([5, 0, 9])
     """
     x, y = tensor_of("vecdot", x), tensor_of("vecdot", y)
-    sizes = [one.shape[axis] for one in (x, y) if type(axis) is int and -one.ndim <= axis < one.ndim]
-    if len(sizes) == 2 and None not in sizes and sizes[0] != sizes[1]:
-        raise ShapeError(f"vecdot: x, y: have lengths {sizes[0]} and {sizes[1]} on axis {axis}; equal ones are needed")
+    if type(axis) is int and all(-one.ndim <= axis < one.ndim for one in (x, y)):
+        x = check(equal_lengths, x, y, axis=axis)
     if x.dtype.kind == "c":
         x = elementwise([x], np.conjugate)
     product = mul(x, y)
     found = reductions.sum(product, axis)
     return found if found.dtype == product.dtype else cast(found, product.dtype)
+
+
+@rule
+def equal_lengths(x: Any, y: Any, axis: int) -> None:
+    """Raise if an axis of two tensors has different lengths, of which none is repeated."""
+    if any(type(one) is Spec and one.num_levels for one in (x, y)):
+        return
+    sizes = [one.shape[axis] for one in (x, y)]
+    if None not in sizes and sizes[0] != sizes[1]:
+        raise ShapeError(f"vecdot: x, y: have lengths {sizes[0]} and {sizes[1]} on axis {axis}; equal ones are needed")

@@ -85,7 +85,7 @@ def dot_attention(query: Any, memory: Any, values: Any = None, scale: float | No
     >>> weights.tolist()
     [[[1.0, 0.0], [0.0, 1.0]], [], [[1.0]]]
     """
-    asked, given = array_of(WHERE, query), None if values is None else values.values
+    asked, given = array_of(WHERE, query, "query"), None if values is None else values.values
     dtype = _dtype(asked.dtype, memory.dtype, None if given is None else given.dtype)
     _check_shapes(asked.shape, memory.values.shape, None if given is None else given.shape)
     several = _has_several(query, memory)
@@ -223,7 +223,7 @@ def _(
 ) -> tuple[Any, ...]:  # fmt: skip
     weights: Array = out[1].values
     dtype = weights.dtype
-    given = (array_of(WHERE, query), memory.values, memory.values if values is None else values.values)
+    given = (array_of(WHERE, query, "query"), memory.values, memory.values if values is None else values.values)
     asked, rows, summed = (np.ascontiguousarray(x, dtype) for x in given)
     shape = (len(asked), summed.shape[1])
     d_context = np.zeros(shape, dtype) if d_context is None else np.ascontiguousarray(d_context, dtype)

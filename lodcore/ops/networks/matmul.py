@@ -300,7 +300,7 @@ def cross_entropy(
     nested = isinstance(logits, LoDTensor) and isinstance(labels, LoDTensor)
     if nested and labels.lod is not logits.lod:
         check_equal("cross_entropy", logits.lod, labels.lod, "labels", "logits")
-    scores = array_of("cross_entropy", logits)
+    scores = array_of("cross_entropy", logits, "logits")
     _check_real(scores.dtype)
     if scores.ndim != 2:
         raise ShapeError(f"cross_entropy: logits: have shape {scores.shape}, {scores.dtype}; (n, classes) is needed")

@@ -543,7 +543,7 @@ def _check_counts(row_shape: tuple[Any, ...], dtype: np.dtype[Any], empty: bool)
 
 @repeat_runs.define_infer
 def _(x: Spec, counts: Spec) -> Spec:
-    _check_counts(counts.shape[1:], counts.dtype, counts.shape[0] == 0)
+    _check_counts(counts.shape[1:], counts.dtype, counts.shape[:1] == (0,))
     return Spec(spec_rows(x), x.dtype, x.num_levels)
 
 

@@ -11,9 +11,9 @@ from lodcore.base import buffers
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import flag
-from lodcore.base.naming import named
+from lodcore.base.naming import named, with_arguments
 from lodcore.errors import DTypeError
-from lodcore.operators.arguments import dense_of
+from lodcore.operators.arguments import axis_of, dense_of
 from lodcore.operators.numbers import is_real
 from lodcore.operators.operands import Array, rows_of
 from lodcore.operators.registry import operator
@@ -104,7 +104,7 @@ def _chosen(x: Any, where: Any) -> Any:
     if x.dtype.kind not in "fc":
         return where
     known = equal(x, x)
-    return known if where is True else logical_and(known, where)
+    return known if where is True else with_arguments({"y": "where"}, logical_and, known, where)
 
 
 def _without(name: str, x: Any, where: Any) -> tuple[Any, Any]:
@@ -177,9 +177,8 @@ def nanmean(
     """
     x, mask = _without("nanmean", x, where)
     if x.dtype.kind == "m":
-        return mean(
-            x, axis, dtype, out, keepdims, where=equal(x, x) if mask is True else logical_and(equal(x, x), mask)
-        )
+        known = equal(x, x)
+        return mean(x, axis, dtype, out, keepdims, where=known if mask is True else logical_and(known, mask))
     if where is not True or mask is True or dtype is not None:
         return mean(x, axis, dtype, out, keepdims, where=mask)
     if x.dtype == np.float16:
@@ -398,7 +397,7 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
     levels, keepdims = getattr(x, "num_levels", 0), flag(f"{name}: keepdims", keepdims)
     if levels:
         check_keepdims(name, axis, keepdims)
-    axes = None if axis is None or isinstance(axis, tuple) else axes_of(name, axis, x.ndim)
+    axes = None if axis is None else (axis_of(f"{name}: axis", axis, x.ndim, "x has"),)
     wide = levels and x.ndim > levels + 1
     if levels and axes == (levels,) and not wide and out is None and not isinstance(x, Symbol):
         filled = _with_last(x, last)

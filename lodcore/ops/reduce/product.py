@@ -203,11 +203,11 @@ def refuse_empty(x: Any, where: str, level: int = -1) -> Any:
     lengths = rows_below(x.lod, k)
     if np.count_nonzero(lengths) < len(lengths):
         s = int(np.argmin(lengths != 0))
-        needed = f"give empty= to x.{where}"  # which functions of NumPy, and those that ignore nan, do not take
+        if where.startswith("nan"):
+            raise ValueError(f"{where}: sequence {s} of level {k} is empty, or has only nan; an element is needed")
+        needed = f"give empty= to x.{where}"  # which functions of NumPy do not take
         if "arg" not in where:
             needed += ", or an initial value"
-        elif where.startswith("nan"):
-            needed = "an element is needed"
         raise ValueError(f"{where}: sequence {s} of level {k} is empty; {needed}")
     return x
 

@@ -10,10 +10,12 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.dispatch import Symbol
 from lodcore.base.dtypes import as_dtype
 from lodcore.base.memory import integer, unharmed
-from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.kernels.loading import load
+from lodcore.operators.operands import known_value
 from lodcore.ops.move.gather import gather_sequences
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.conversions import taken
@@ -91,7 +93,7 @@ def decode_utf8(x: Any, dtype: Any = str) -> Any:
     LoDTensor(2 sequences of lengths 1..2, <U2: [['an', 'é'], ['a']])
     """
     where = "decode_utf8: x"
-    given = as_nested(where, x)
+    given = as_nested(where, _known(where, x))
     if given.dtype != np.uint8 or given.values.ndim != 1 or not given.num_levels:
         raise DTypeError(
             f"{where}: has dtype {given.dtype} and {given.num_levels} levels; sequences of uint8 are needed"
@@ -123,9 +125,17 @@ def _objects(where: str, letters: Array, offsets: Array, dtype: np.dtype[Any]) -
     return np.array(strings, dtype)
 
 
+def _known(where: str, x: Any) -> Any:
+    """Return the value of a Variable, which must have one, since text has no gradient and is not recorded."""
+    value = known_value(x)
+    if value is None and isinstance(x, Symbol):
+        raise GraphError(f"{where}: is a Variable without a value; text is encoded and decoded before it is recorded")
+    return value
+
+
 def _words(where: str, x: Any) -> tuple[Array, Array, LoD]:
     """Return the bytes of words, their offsets in bytes, and the LoD whose rows they are."""
-    x = _of_others(where, x)
+    x = _of_others(where, _known(where, x))
     found = _of_strings(where, x) if isinstance(x, (list, tuple)) else None
     if found is not None:
         return found

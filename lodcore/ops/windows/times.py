@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.base.dtypes import common_dtype
 from lodcore.base.memory import check_size
-from lodcore.base.naming import named
+from lodcore.base.naming import named, with_arguments
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, integer_of
 from lodcore.operators.copies import nested_operand
@@ -24,7 +24,7 @@ from lodcore.ops.elementwise.compare import (
 from lodcore.ops.elementwise.convert import cast, rows
 from lodcore.ops.elementwise.math import add, minus, mul, where
 from lodcore.ops.move.arrange import rows_to_level
-from lodcore.ops.move.checked import check, rule
+from lodcore.ops.move.checked import check, one_per_key, rule
 from lodcore.ops.move.expand import sequence_expand_as
 from lodcore.ops.move.gather import gather_nested
 from lodcore.ops.move.lod_data import lod_lengths, lod_positions
@@ -274,7 +274,7 @@ def join_asof(
     rows_by_default = [_default_of(j, column, default) for j, column in enumerate(given)]
     given = [of_structure(name, column, y, (f"column {j}", "y")) for j, column in enumerate(given)]
     if x_keys is not None or y_keys is not None:
-        order = _partners(x_keys, y_keys, len(x))
+        order = _partners(x, y, x_keys, y_keys)
         y, *given = (gather_nested(one, order, []) for one in (y, *given))
     y = check(in_pairs, y, x)
     if x.dtype.kind in "mM":
@@ -313,7 +313,7 @@ def in_pairs(y: Any, x: Any) -> None:
 def _taken(x: Any, y: Any, first: Any, side: str, tolerance: Any, nearest: bool) -> tuple[Any, Any]:
     """Return the places of the last times before, or of the first ones after, -1 for none, and distances if needed."""
     backward = side == "backward"
-    place = sequence_searchsorted(y, x, "right" if backward else "left")
+    place = with_arguments({"x": "y", "v": "x"}, sequence_searchsorted, y, x, "right" if backward else "left")
     place = minus(place, 1) if backward else place
     inside = less_than(place, sequence_expand_as(lod_lengths(y, -1), x))
     at = where(logical_and(inside, greater_equal_than(place, 0)), add(place, first), -1)
@@ -367,14 +367,21 @@ def _default_of(j: int, column: Any, default: Any) -> Any:
     )
 
 
-def _partners(x_keys: Any, y_keys: Any, count: int) -> Any:
+def _partners(x: Any, y: Any, x_keys: Any, y_keys: Any) -> Any:
     """Return for each key of x the position of the same key of y, -1 if there is none."""
     if x_keys is None or y_keys is None:
         raise ValueError(f"join_asof: {'x_keys' if x_keys is None else 'y_keys'}: is None; keys of both are needed")
-    _, places, order = match_keys(x_keys, y_keys, "left")
-    if np.shape(places) != (count,):
+    order = match_keys(x_keys, y_keys, "left")[2]
+    return check(one_partner, order, x, y, x_keys, y_keys)
+
+
+@rule
+def one_partner(order: Any, x: Any, y: Any, x_keys: Any, y_keys: Any) -> None:
+    """Raise unless each sequence has one key, and each key of y occurs once."""
+    one_per_key(x, x_keys, "join_asof", "x")
+    one_per_key(y, y_keys, "join_asof", "y")
+    if type(y_keys) is not Spec and len(match_keys(y_keys, y_keys)[0]) != len(y_keys):
         raise ValueError("join_asof: y_keys: repeat; one sequence of y per key is needed")
-    return order
 
 
 @named
@@ -399,8 +406,7 @@ def sequence_resample(x: Any, n: int, times: Any = None) -> Any:
     Raises
     ------
     DTypeError, ShapeError, LoDError, ValueError
-        If x or times do not hold such numbers, times do not have the LoD of x or are not sorted, or n is below 1. Where
-        only a run knows the times, whether they are sorted is not checked.
+        If x or times do not hold such numbers, times do not have the LoD of x or are not sorted, or n is below 1.
 
     Examples
     --------
@@ -418,4 +424,6 @@ def sequence_resample(x: Any, n: int, times: Any = None) -> Any:
     at = cast(at, np.float64)
     ends = [reshape_rows(sequence_pool(at, end, np.nan), (1,)) for end in ("first", "last")]
     points = add(ends[0], mul(minus(ends[1], ends[0]), np.linspace(0.0, 1.0, count)))
-    return sequence_interp(rows_to_level(np.minimum(points, ends[1])), at, x)
+    return with_arguments(
+        {"xp": "times", "fp": "x"}, sequence_interp, rows_to_level(np.minimum(points, ends[1])), at, x
+    )

@@ -42,7 +42,7 @@ DEFECTS = {
         "lodcore/ops/elementwise/math.py",
         "tests/operators/test_operators.py::test_gradients_are_derivatives[lodcore.kernels-where]",
     ): [
-        ("choice-goes-to-both", "np.where(condition, 0, d) if needs.y else None", "d if needs.y else None"),
+        ("choice-goes-to-both", "choose(condition, 0, d) if needs.y else None", "d if needs.y else None"),
     ],
     ("lodcore/ops/elementwise/math.py", "tests/operators/test_dtypes_of_results.py"): [
         ("sigmoid-of-complex-numbers", 'if x.dtype.kind == "c":  # abs', 'if x.dtype.kind == "V":  # whose'),
@@ -243,7 +243,7 @@ DEFECTS = {
     ("lodcore/ops/reduce/nans.py", "tests/ops/reduce/test_nans.py"): [
         (
             "infinities-of-float16-are-filled",
-            "        made = np.where(values == values, values, values.dtype.type(number))",
+            "        made = choose(values == values, values, values.dtype.type(number))",
             "        made = np.nan_to_num(values, nan=number)",
         ),
     ],

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
+from lodcore.graph import Executor, Program, data
 from lodcore.testing import assert_equal
 from reference.ops.levels import each_at_level, sequences
 from tests.helpers.draw import lod_tensors, lods
@@ -318,7 +319,7 @@ def spans(unit):
         (lambda: lodcore.sequence_fill(FLAT, level=1), LevelError, "sequence_fill: level: is 1"),
         (lambda: lodcore.sequence_resample(FLAT, 0), ValueError, "sequence_resample: n: is 0; 1 or more"),
         (lambda: lodcore.sequence_resample(FLAT, 2, FLAT[:1]), LoDError, "sequence_resample: "),
-        (lambda: lodcore.sequence_resample([["a"]], 2), DTypeError, "sequence_resample: fp: has dtype <U1"),
+        (lambda: lodcore.sequence_resample([["a"]], 2), DTypeError, "sequence_resample: x: has dtype <U1"),
     ],
 )
 def test_refusals_name_argument_and_value(call, error, text):
@@ -374,3 +375,35 @@ def test_join_asof_takes_equal_infinite_times():
         for tolerance in (None, 1.0):
             options = {"direction": "nearest", "tolerance": tolerance}
             assert way(lambda x, y, o=options: lodcore.join_asof(x, y, **o)[0], x, y).tolist() == [[3, 0, 1]]
+
+
+FAR_UNITS = [
+    lambda x, y, one: lodcore.join_asof(x, y),
+    lambda x, y, one: lodcore.sequence_searchsorted(x, y),
+    lambda x, y, one: lodcore.sequence_gaps(x, one),
+    lambda x, y, one: lodcore.windows_around(x, one, times=x),
+    lambda x, y, one: lodcore.arange(x[0][0], x[0][0] + np.timedelta64(1, "D"), one),
+    lambda x, y, one: lodcore.less_than(x, y),
+]
+
+
+@pytest.mark.parametrize("call", FAR_UNITS)
+def test_units_without_a_common_one_are_refused_by_name(call):
+    x, y = (lodcore.array([np.array(["2020-01-01"], f"M8[{unit}]")]) for unit in ("D", "as"))
+    with pytest.raises(lodcore.DTypeError, match=r"^\w+: .*(no common one|Integer overflow)"):
+        call(x, y, np.timedelta64(1, "as"))
+
+
+@pytest.mark.not_on_reference
+def test_sequences_are_joined_by_keys_in_a_program():
+    x, y = lodcore.array([[1.0], [5.0]]), lodcore.array([[1.0], [2.0]])
+    with Program() as program:
+        made = lodcore.join_asof(
+            *(data(name, (None,), "f8", num_levels=1) for name in "xy"), x_keys=[1, 2], y_keys=[2, 1]
+        )
+    assert Executor().run(program, {"x": x, "y": y}, list(made))[0].tolist() == [[-1], [0]]
+    with pytest.raises(lodcore.ShapeError, match="join_asof: x: has 1 rows; there are 2 keys"):
+        Executor().run(program, {"x": x[:1], "y": y}, list(made))
+    for keys in ([3, 3], [1, 1]):
+        with pytest.raises(ValueError, match="join_asof: y_keys: repeat"):
+            lodcore.join_asof(x, y, x_keys=[1, 2], y_keys=keys)

@@ -98,8 +98,11 @@ def check(function: Callable[..., None], x: Any, *others: Any, **options: Any) -
     >>> check(one_per_key, [1.5, 2.0], ["a", "b"], where="group_by", name="column 0")
     [1.5, 2.0]
     """
+    if not any(isinstance(one, Symbol) for one in (x, *others)):
+        function(x, *others, **options)
+        return x
     known = [known_value(one) for one in (x, *others)]
-    if any(isinstance(one, Symbol) and value is None for one, value in zip((x, *others), known, strict=True)):
+    if any(one is None for one in known):
         return checked(x, list(others), function.__name__, options)
     function(*known, **options)
     return x

@@ -11,20 +11,12 @@ from lodcore.batching.limits import PlanOfBins
 from lodcore.errors import LoDError
 from lodcore.operators.copies import nested_operand
 from lodcore.ops import drop_level, gather_sequences, insert_level, lod_append, lod_reset, sequence_unflatten
-from lodcore.ops.move.checked import check, rule
+from lodcore.ops.move.checked import bins_planned, check, documents_planned, rows_planned
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.tensor import Spec
 
-__all__ = [
-    "documents_planned",
-    "known_levels",
-    "pack_documents",
-    "rows_planned",
-    "unpack_documents",
-    "windows_planned",
-]
+__all__ = ["known_levels", "pack_documents", "unpack_documents"]
 
 
 def known_levels(x: Any) -> tuple[int, Any]:
@@ -105,49 +97,3 @@ def _distinct(plan: PlanOfBins) -> Any:
         return places
     documents, starts = plan.documents[places], plan.starts[places]
     return places[np.append(True, (np.diff(documents) != 0) | (np.diff(starts) != 0))]
-
-
-# -- what is checked, at once or by a run ------------------------------------------------------------------------------
-
-
-@rule
-def documents_planned(x: Any, lengths: Any, where: str) -> None:
-    """Raise if the lengths of documents differ from the planned ones."""
-    if not x.num_levels:
-        raise LoDError(f"{where}: x: has no levels; documents are needed")
-    if type(x) is Spec:
-        return
-    found = np.diff(x.lod.row_offsets(0))
-    if len(found) != len(lengths):
-        raise LoDError(f"{where}: x: has {len(found)} documents; the plan has {len(lengths)}")
-    if not np.array_equal(found, lengths):
-        bad = int(np.argmax(found != lengths))
-        raise LoDError(f"{where}: x: document {bad} has {found[bad]} tokens; {lengths[bad]} were planned")
-
-
-@rule
-def bins_planned(y: Any, counts: Any, where: str) -> None:
-    """Raise if the numbers of documents in bins differ from those of the plan."""
-    if type(y) is Spec:
-        return
-    found = y.lod.lengths()
-    if len(found) != len(counts):
-        raise LoDError(f"{where}: y: has {len(found)} bins; the plan has {len(counts)}")
-    if not np.array_equal(found, counts):
-        bad = int(np.argmax(found != counts))
-        raise LoDError(f"{where}: y: bin {bad} has {found[bad]} documents; the plan has {counts[bad]} there")
-
-
-@rule
-def rows_planned(y: Any, where: str, count: int, planned: str) -> None:
-    """Raise if the number of rows differs from the planned one."""
-    if y.shape[0] not in (None, count):
-        raise LoDError(f"{where}: y: has {y.shape[0]} rows; {planned}")
-
-
-@rule
-def windows_planned(y: Any, planned: Any, where: str) -> None:
-    """Raise if the windows of documents differ from the planned ones."""
-    if type(y) is not Spec and y.lod != planned.lod:
-        count = planned.lod.num_sequences(1)
-        raise LoDError(f"{where}: y: has windows other than the {count} that were planned")

@@ -10,13 +10,13 @@ import numpy.typing as npt
 from lodcore.base.dispatch import Symbol
 from lodcore.base.keywords import hinting
 from lodcore.base.memory import flag
-from lodcore.batching.applied_plans import documents_planned, known_levels, rows_planned, windows_planned
+from lodcore.batching.applied_plans import known_levels
 from lodcore.batching.limits import Int64, as_choice, as_count, as_lengths, sealed
 from lodcore.batching.pack_plans import PackPlan, Pieces, plan_of_pieces
 from lodcore.errors import LoDError
 from lodcore.operators.copies import nested_operand
 from lodcore.ops import gather_nested, lod_append, lod_reset, rows, sequence_chunk, sequence_concat, sequence_pool
-from lodcore.ops.move.checked import check
+from lodcore.ops.move.checked import check, documents_planned, rows_planned, windows_planned
 from lodcore.ops.move.chunk import chunk_ranges
 from lodcore.ops.order.keys import listed
 from lodcore.tensors.from_lists import as_nested

@@ -1,6 +1,10 @@
 """Numbers that only the run knows: operators and reshape take them, NumPy and Python do not."""
 
+import importlib
+import pkgutil
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -8,6 +12,8 @@ import pytest
 import lodcore
 from lodcore import DTypeError, GraphError, LoDError, LoDTensor, ShapeError, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, VarArray, append_backward, data, while_loop
+from lodcore.ops.move.checked import RULES
+from tests.helpers.processes import environment
 from tests.helpers.tables import for_each
 from tests.helpers.texts_in_every_way import check, every_way
 
@@ -310,3 +316,13 @@ def test_positions_of_extremes_beside_nan_are_recorded():
     assert found.tolist() == [2, 1]
     (found,) = ran(np.nanargmin, [x], ((None, 3), "f8"))
     assert found == 5
+
+
+def test_all_rules_are_known_where_a_program_is_loaded():
+    """A saved Program names the rules of its checks, and only what it needs is loaded with it."""
+    for module in pkgutil.walk_packages(lodcore.__path__, "lodcore."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    loaded = "import lodcore; lodcore.Program; from lodcore.ops.move.checked import RULES; print(*sorted(RULES))"
+    done = subprocess.run([sys.executable, "-c", loaded], env=environment(), capture_output=True, text=True, check=True)
+    assert done.stdout.split() == sorted(RULES)

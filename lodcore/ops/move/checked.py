@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
-from lodcore.errors import ShapeError
+from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, operand_of
 from lodcore.operators.lod_rules import same_as
 from lodcore.operators.operands import Array, known_value
@@ -18,7 +18,8 @@ from lodcore.tensors.tensor import Spec
 
 __all__ = ["checked"]
 
-#: The rules by name: functions of the tensors, or their Specs, and the options, which raise what these show.
+#: The rules by name: functions of the tensors, or their Specs, and the options, which raise what these show. A saved
+#: Program names them, so they are defined in files that are loaded together with Programs.
 RULES: dict[str, Callable[..., None]] = {}
 
 
@@ -108,6 +109,9 @@ def check(function: Callable[..., None], x: Any, *others: Any, **options: Any) -
     return x
 
 
+# -- columns ---------------------------------------------------------------------------------------------------------
+
+
 @rule
 def one_per_key(x: Any, key: Any, where: str, name: str) -> None:
     """Raise if a column has another number of rows, or of sequences, than there are keys."""
@@ -122,3 +126,49 @@ def _count(x: Any) -> int | None:
         return None  # a Spec says how many rows the values have
     count: int | None = (x.shape if hasattr(x, "shape") else np.shape(x))[0]
     return count
+
+
+# -- plans of documents ----------------------------------------------------------------------------------------------
+
+
+@rule
+def documents_planned(x: Any, lengths: Any, where: str) -> None:
+    """Raise if the lengths of documents differ from the planned ones."""
+    if not x.num_levels:
+        raise LoDError(f"{where}: x: has no levels; documents are needed")
+    if type(x) is Spec:
+        return
+    found = np.diff(x.lod.row_offsets(0))
+    if len(found) != len(lengths):
+        raise LoDError(f"{where}: x: has {len(found)} documents; the plan has {len(lengths)}")
+    if not np.array_equal(found, lengths):
+        bad = int(np.argmax(found != lengths))
+        raise LoDError(f"{where}: x: document {bad} has {found[bad]} tokens; {lengths[bad]} were planned")
+
+
+@rule
+def bins_planned(y: Any, counts: Any, where: str) -> None:
+    """Raise if the numbers of documents in bins differ from those of the plan."""
+    if type(y) is Spec:
+        return
+    found = y.lod.lengths()
+    if len(found) != len(counts):
+        raise LoDError(f"{where}: y: has {len(found)} bins; the plan has {len(counts)}")
+    if not np.array_equal(found, counts):
+        bad = int(np.argmax(found != counts))
+        raise LoDError(f"{where}: y: bin {bad} has {found[bad]} documents; the plan has {counts[bad]} there")
+
+
+@rule
+def rows_planned(y: Any, where: str, count: int, planned: str) -> None:
+    """Raise if the number of rows differs from the planned one."""
+    if y.shape[0] not in (None, count):
+        raise LoDError(f"{where}: y: has {y.shape[0]} rows; {planned}")
+
+
+@rule
+def windows_planned(y: Any, planned: Any, where: str) -> None:
+    """Raise if the windows of documents differ from the planned ones."""
+    if type(y) is not Spec and y.lod != planned.lod:
+        count = planned.lod.num_sequences(1)
+        raise LoDError(f"{where}: y: has windows other than the {count} that were planned")

@@ -113,7 +113,7 @@ def test_operators_name_themselves_for_every_wrong_tensor(name):
 
 
 #: Operators whose errors are those of NumPy's indices, or name the function that calls them.
-OF_OTHERS = {"checked", "index_values", "refuse_unlike"}
+OF_OTHERS = {"checked", "index_values"}
 
 
 @for_each("name", sorted({*SAMPLES} - OF_OTHERS))

@@ -108,7 +108,6 @@ ARGUMENTS = {
     "spread": lambda: (X, X),
     "transpose_rows": lambda: (WIDE, (1,)),
     "checked": lambda: (X, [np.arange(len(X))], "one_per_key", {"where": "checked", "name": "x"}),
-    "refuse_unlike": lambda: (X, WIDE, "network", 0),
     "reorder_by_rank": lambda: (X, TABLE),
     "row_conv": lambda: (WIDE, np.ones((2, 4))),
     "select_by_mask": lambda: (X, TRUTH),

@@ -35,7 +35,7 @@ from lodcore.ops import (
     tensor_array_write,
 )
 from lodcore.ops import sum as sum_of
-from lodcore.ops.move.same_structure import refuse_unlike
+from lodcore.ops.move.checked import check, same_sequences
 from lodcore.ops.networks.states import last_of_steps
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Tensor
@@ -164,7 +164,7 @@ def run_over_sequences(
     k = level_of(where, first.num_levels, level)
     made = [first]
     for one, name in zip(given[1:], names[1:], strict=True):
-        made.append(refuse_unlike(one, first, where, level, name, names[0]))
+        made.append(check(same_sequences, one, first, where=where, level=level, name=name, other=names[0]))
     state = _initial_state(where, cell, parameters, initial_state, first, k)
 
     def in_steps() -> tuple[list[Any], Any, Any, list[Any]]:

@@ -24,7 +24,6 @@ from lodcore.ops.index.index_values import *
 from lodcore.ops.move.checked import *
 from lodcore.ops.move.joined_kinds import *
 from lodcore.ops.move.position import *
-from lodcore.ops.move.same_structure import *
 from lodcore.ops.move.values import *
 from lodcore.ops.networks.attention import *
 from lodcore.ops.networks.linear import *
@@ -51,12 +50,10 @@ _PARTS = frozenset(
         "interleave_places",
         "last_of_steps",
         "lstm_layer",
-        "of_structure",
         "pick_along",
         "pool_positions",
         "reduce_values",
         "refuse_empty",
-        "refuse_unlike",
         "reshape_rows",
         "joined_rows",
         "sample_places",

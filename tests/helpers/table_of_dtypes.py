@@ -280,10 +280,6 @@ sequence_searchsorted
 sequence_interp
     ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f8 f4:f8 f8:f8 F:- D:- U3:- M8:-
     f4/f8:f8 f8/f4:f8 f2/f4:f8 f4/f2:f8 f4/i8:f8 i8/f4:f8 i4/u4:f8 u8/i8:f8 ?/f2:f8 i2/?:f8 F/f8:- f4/D:-
-refuse_unlike
-spread
-    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:M8
-    f4/f8:f4 f8/f4:f8 f2/f4:f2 f4/f2:f4 f4/i8:f4 i8/f4:i8 i4/u4:i4 u8/i8:u8 ?/f2:b1 i2/?:i2 F/f8:c8 f4/D:f4
 last_of_steps
     ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:- f8:f8 F:- D:- U3:- M8:-
 tensor_array_unpack
@@ -299,6 +295,9 @@ argwhere
     ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:i8 D:i8 U3:- M8:-
 sequence_bitwise
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:- f4:- f8:- F:- D:- U3:- M8:-
+spread
+    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:M8
+    f4/f8:f4 f8/f4:f8 f2/f4:f2 f4/f2:f4 f4/i8:f4 i8/f4:i8 i4/u4:i4 u8/i8:u8 ?/f2:b1 i2/?:i2 F/f8:c8 f4/D:f4
 sequence_quantile lower
 sequence_quantile inverted_cdf
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:M8

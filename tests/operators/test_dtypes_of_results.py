@@ -208,7 +208,7 @@ def test_tensors_with_levels_have_the_byte_order_of_the_machine(dtype):
 OF_ONE_DTYPE = {"concat_batches", "sequence_concat", "merge_by_mask"}
 
 #: Operators whose results have the numbers, and the dtype, of one operand.
-MOVING = {"beam_search", "cartesian", "refuse_unlike", "spread", "with_values"}
+MOVING = {"beam_search", "cartesian", "spread", "with_values"}
 
 
 @for_each(("name", "sample"), calls())

@@ -173,7 +173,6 @@ COPYING = {
         "concat_batches",
         "last_of_steps",
         "merge_by_mask",
-        "refuse_unlike",
         "sequence_concat",
         "spread",
     ),

@@ -25,7 +25,7 @@ NAMES = [
     *["less_than", "less_equal_than", "greater_than", "greater_equal_than", "cross_entropy", "with_values", "spread"],
     *["concat_batches", "concat_values", "sequence_concat", "interleave_places", "cartesian", "merge_by_mask"],
     *["sequence_expand", "sequence_expand_as", "sequence_matmul", "dot_attention", "sequence_scatter"],
-    *["select_by_mask", "take_nested", "gather_nested", "refuse_unlike", "repeat_runs", "sequence_repeat"],
+    *["select_by_mask", "take_nested", "gather_nested", "repeat_runs", "sequence_repeat"],
     *["sequence_interp", "sequence_searchsorted", "sequence_unflatten", "beam_search", "beam_search_decode"],
     *["last_of_steps", "map_fn_results", "tensor_array_concat", "tensor_array_pack", "tensor_array_stack"],
 ]

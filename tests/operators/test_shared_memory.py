@@ -14,7 +14,7 @@ from tests.samples import SAMPLES
 pytestmark = pytest.mark.not_on_reference  # results are made above the kernels
 
 #: Elements of a TensorArray are shared, since `data_shared` says so; two others have no result of their own.
-SHARED = {"tensor_array_read", "tensor_array_write", "refuse_empty", "refuse_unlike", "checked"}
+SHARED = {"tensor_array_read", "tensor_array_write", "refuse_empty", "checked"}
 
 
 def writable(x):

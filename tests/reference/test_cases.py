@@ -39,7 +39,6 @@ WITHIN = {
     "num_rows",
     "numpy_call",  # NumPy itself is what it computes
     "sample_places",
-    "refuse_unlike",
     "structure_of",
     "tensor_array_fill",
     "tensor_array_new",

@@ -4,7 +4,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError, TensorArray
-from lodcore.tensors import lod_body
 from lodcore.testing.samples import elements_of
 from reference.ops import states as oracle
 from tests.helpers.draw import composite, integers, lods, read_only, sampled_from
@@ -15,18 +14,6 @@ from tests.samples.common import SEEDS, batches, smooth_batches
 def zero_calls():
     widths, dtypes = st.integers(0, 4), st.sampled_from([np.float32, np.float64, "f8", np.int64])
     return st.builds(call, st.sampled_from([0, 1, 3, np.int64(2), np.array([4])]), widths, dtypes)
-
-
-@composite
-def unlike_calls(draw, smooth=False):
-    """Draw two batches whose first levels are the same."""
-    x = draw(smooth_batches() if smooth else batches(["f4", "f8", "i8"]))
-    kept = draw(integers(1, x.num_levels))
-    lod = lod_body.slice_levels(x.lod, 0, kept)
-    y = LoDTensor(np.ones((lod.num_rows, 2), draw(sampled_from(["f8"] if smooth else ["f4", "i8"]))), lod)
-    level = draw(integers(0, kept - 1))
-    level = level - kept if kept == x.num_levels and draw(st.booleans()) else level
-    return call(x, y, "network", level)
 
 
 @composite
@@ -67,7 +54,6 @@ def expected_zeros(arguments):
 
 
 COSTS = """
-ops.refuse_unlike(x, w, "network", 0)
 ops.checked(x, [np.arange(len(x))], "one_per_key", {"where": "checked", "name": "x"})
 ops.last_of_steps(*(lambda steps, places: (steps, np.zeros(k), places))(*ops.tensor_array_unpack(x, 0)))
 ops.zero_states(n, 4)
@@ -89,28 +75,6 @@ SAMPLES = {
             ("ops.zero_states(2**62, 2**62)", MemoryError, "zero_states"),
         ],
     ),
-    "refuse_unlike": Samples(
-        calls=unlike_calls(),
-        expected=lambda arguments: arguments["x"].tolist(),
-        smooth=unlike_calls(smooth=True),
-        errors=[
-            (
-                "ops.refuse_unlike(flat, [[1], [2, 3]], 'network', 0)",
-                LoDError,
-                "network: x: has 3 sequences .* y has 2",
-            ),
-            (
-                "ops.refuse_unlike(flat, [[1, 2], [3], [4, 5]], 'network', 0, 'a', 'b')",
-                LoDError,
-                "network: a: sequence 1 of level 0 has length 0; that of b has 1",
-            ),
-            ("ops.refuse_unlike(x, flat, 'network', 1)", LevelError, "network: y: level: is 1; there is 1 level"),
-            ("ops.refuse_unlike(x, flat, 'network', -1)", LoDError, "network: x: has 2 levels, y 1, so level -1"),
-            ("ops.refuse_unlike(rows, flat, 'network', 0)", DTypeError, "x: is ndarray"),
-            ("ops.refuse_unlike(flat, wide[:2], 'net', 0, 'hidden', 'cell')", LoDError, "net: (hidden|cell): has"),
-            ("ops.refuse_unlike(flat, x, 'net', -1)", LoDError, "net: x: has 1 levels, y 2"),
-        ],
-    ),
     "checked": Samples(
         calls=checked_calls(),
         expected=lambda arguments: arguments["x"].tolist(),
@@ -128,6 +92,38 @@ SAMPLES = {
                 "join_asof: y: row 1 is 0.5, below the row before it; times must be sorted",
             ),
             ("ops.checked({}, [], 'sorted_times', {'where': 'join_asof: y'})", DTypeError, "x: is a dict"),
+            (
+                "ops.checked(flat, [array([[1], [2, 3]])], 'same_sequences', "
+                "{'where': 'network', 'level': 0, 'name': 'x', 'other': 'y'})",
+                LoDError,
+                "network: x: has 3 sequences .* y has 2",
+            ),
+            (
+                "ops.checked(flat, [array([[1, 2], [3], [4, 5]])], 'same_sequences', "
+                "{'where': 'network', 'level': 0, 'name': 'a', 'other': 'b'})",
+                LoDError,
+                "network: a: sequence 1 of level 0 has length 0; that of b has 1",
+            ),
+            (
+                "ops.checked(x, [flat], 'same_sequences', {'where': 'network', 'level': 1, 'name': 'x', 'other': 'y'})",
+                LevelError,
+                "network: y: level: is 1; there is 1 level",
+            ),
+            (
+                "ops.checked(x, [flat], 'same_sequences', {'where': 'net', 'level': -1, 'name': 'x', 'other': 'y'})",
+                LoDError,
+                "net: x: has 2 levels, y 1, so level -1",
+            ),
+            (
+                "ops.checked(flat, [wide[:2]], 'same_structure', {'where': 'net', 'name': 'hidden', 'other': 'cell'})",
+                LoDError,
+                "net: (hidden|cell): has",
+            ),
+            (
+                "ops.checked(flat, [x], 'same_structure', {'where': 'net', 'name': 'x', 'other': 'y'})",
+                LoDError,
+                "net: ",
+            ),
         ],
     ),
     "last_of_steps": Samples(

@@ -9,11 +9,12 @@ import numpy as np
 
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import LoDError, ShapeError
-from lodcore.operators.arguments import choice_of, operand_of
+from lodcore.operators.arguments import choice_of, level_of, operand_of
 from lodcore.operators.lod_rules import same_as
-from lodcore.operators.operands import Array, known_value
+from lodcore.operators.operands import Array, check_equal, known_value, no_levels
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense, Operands
+from lodcore.tensors import lod_body
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["checked"]
@@ -107,6 +108,31 @@ def check(function: Callable[..., None], x: Any, *others: Any, **options: Any) -
         return checked(x, list(others), function.__name__, options)
     function(*known, **options)
     return x
+
+
+# -- structure -------------------------------------------------------------------------------------------------------
+
+
+@rule
+def same_structure(x: Any, y: Any, where: str, name: str, other: str) -> None:
+    """Raise if the structure of x is not that of y."""
+    if x.num_levels != y.num_levels:
+        raise no_levels(where, name, x.num_levels, other, y.num_levels)
+    if type(x) is not Spec and type(y) is not Spec:
+        check_equal(where, y.lod, x.lod, name, other)
+
+
+@rule
+def same_sequences(x: Any, y: Any, where: str, level: int, name: str, other: str) -> None:
+    """Raise if sequences of x differ from those of y, down to a level that has the same number in both."""
+    k = level_of(f"{where}: {name}", x, level)
+    if level_of(f"{where}: {other}", y, level) != k:
+        raise LoDError(
+            f"{where}: {name}: has {x.num_levels} levels, {other} {y.num_levels}, so level {level} is not the same; "
+            "one that counts from the first is needed"
+        )
+    if type(x) is not Spec and type(y) is not Spec:
+        check_equal(where, lod_body.slice_levels(y.lod, 0, k + 1), lod_body.slice_levels(x.lod, 0, k + 1), name, other)
 
 
 # -- columns ---------------------------------------------------------------------------------------------------------

@@ -15,14 +15,13 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, level_of
 from lodcore.operators.copies import nested_operand
 from lodcore.operators.numbers import is_real
-from lodcore.operators.operands import check_equal
 from lodcore.ops.elementwise.compare import greater_than, logical_and, logical_not
 from lodcore.ops.elementwise.convert import cast
 from lodcore.ops.elementwise.math import minus
 from lodcore.ops.index.index import select_by_mask
 from lodcore.ops.move.arrange import sequence_unflatten
+from lodcore.ops.move.checked import check, same_sequences
 from lodcore.ops.move.lod_data import lod_positions
-from lodcore.ops.move.same_structure import refuse_unlike
 from lodcore.ops.networks.softmax import sequence_cumsum
 from lodcore.ops.order.runs import run_lengths
 from lodcore.ops.windows.neighbours import sequence_shift
@@ -82,10 +81,7 @@ def sequence_split(x: Any, mask: Any, at: str = "start", keep: bool = True, leve
         raise LoDError(f"{where}: mask: has {mask.num_levels} levels; the elements of level {k} need {k + 1}")
     if mask.ndim != k + 2:
         raise ShapeError(f"{where}: mask: has rows of {mask.ndim - k - 2} axes; one bool per element is needed")
-    if isinstance(x, LoDTensor) and isinstance(mask, LoDTensor):
-        check_equal(where, lod_body.slice_levels(x.lod, 0, k + 1), mask.lod, "mask")
-    else:
-        mask = refuse_unlike(mask, x, where, k, "mask", "x")
+    mask = check(same_sequences, mask, x, where=where, level=k, name="mask", other="x")
     begins = sequence_shift(mask) if at == "end" else mask
     lengths = run_lengths(sequence_cumsum(begins))[1]
     pieces = sequence_unflatten(x, lengths, k)

@@ -18,7 +18,7 @@ from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.index.index import take_nested
-from lodcore.ops.move.same_structure import refuse_unlike
+from lodcore.ops.move.checked import check, same_sequences
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -247,5 +247,5 @@ def sort_by_key(x: Any, key: Any, descending: bool = False) -> Any:
     given = getattr(x, "num_levels", 0)
     if levels > given:
         raise LoDError(f"sort_by_key: key: has {levels} levels; x has {given}")
-    key = refuse_unlike(key, x, "sort_by_key", levels - 1, "key", "x")
+    key = check(same_sequences, key, x, where="sort_by_key", level=levels - 1, name="key", other="x")
     return take_nested(x, sequence_argsort(key, -1, descending))

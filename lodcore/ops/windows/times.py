@@ -24,13 +24,12 @@ from lodcore.ops.elementwise.compare import (
 from lodcore.ops.elementwise.convert import cast, rows
 from lodcore.ops.elementwise.math import add, minus, mul, where
 from lodcore.ops.move.arrange import rows_to_level
-from lodcore.ops.move.checked import check, one_per_key, rule
+from lodcore.ops.move.checked import check, one_per_key, rule, same_structure
 from lodcore.ops.move.expand import sequence_expand_as
 from lodcore.ops.move.gather import gather_nested
 from lodcore.ops.move.lod_data import lod_lengths, lod_positions
 from lodcore.ops.move.pieces import distance_of, number_of_units
 from lodcore.ops.move.ranges import arange
-from lodcore.ops.move.same_structure import of_structure
 from lodcore.ops.move.values import reshape_rows
 from lodcore.ops.order.group import match_keys
 from lodcore.ops.order.search import sequence_interp, sequence_searchsorted
@@ -114,7 +113,7 @@ def windows_around(x: Any, before: Any, after: Any = 0, times: Any = None, close
         stop = np.minimum(add(places, reach[1] + 1), lengths)
     else:
         times = _times_of(name, "times", times)
-        times = of_structure(name, times, x, ("times", "x"))
+        times = check(same_structure, times, x, where=name, name="times", other="x")
         sides = CLOSED[closed]
         low, high = _moved(name, "before", times, before, minus), _moved(name, "after", times, after, add)
         start = sequence_searchsorted(times, low, sides[0])
@@ -272,7 +271,9 @@ def join_asof(
     y = _times_of(name, "y", y)
     given = [nested_operand(f"{name}: column {j}", column) for j, column in enumerate(columns)]
     rows_by_default = [_default_of(j, column, default) for j, column in enumerate(given)]
-    given = [of_structure(name, column, y, (f"column {j}", "y")) for j, column in enumerate(given)]
+    given = [
+        check(same_structure, column, y, where=name, name=f"column {j}", other="y") for j, column in enumerate(given)
+    ]
     if x_keys is not None or y_keys is not None:
         order = _partners(x, y, x_keys, y_keys)
         y, *given = (gather_nested(one, order, []) for one in (y, *given))

@@ -319,7 +319,7 @@ def test_missing_dates_of_the_standard_library_become_nat_with_the_dtype_of_the_
 def test_dates_of_numpy_and_of_the_standard_library_are_one_kind(rows, dtype):
     made = lodcore.array([rows])
     assert made.dtype == dtype
-    wanted = [np.datetime64("NaT") if one != one else np.array([one], dtype)[0] for one in rows]
+    wanted = [np.array(["NaT" if one != one else one], dtype)[0] for one in rows]
     np.testing.assert_array_equal(made.values, np.array(wanted, dtype))
 
 

@@ -69,8 +69,10 @@ def dynamic_recurrent_op(
 
     Parameters
     ----------
-    cell, parameters, x, initial_state, level
+    cell, parameters, x, initial_state
         As in `dynamic_rnn`.
+    level : int
+        As in `dynamic_rnn`, but by default the first one: of sequences of sequences, the steps are the inner ones.
 
     Returns
     -------
@@ -101,6 +103,7 @@ class RecurrentGradientMachine:
     cell : callable
         `output, next_state = cell(parameters, input, state)`.
     level : int
+        The level of the sequences, by default the first one: of sequences of sequences, the steps are the inner ones.
 
     References
     ----------

@@ -328,7 +328,7 @@ def spec_of(value: Any) -> Spec:
     # abstract classes take ten times as long to say that something is none of theirs
     if type(value) is not LoDTensor and isinstance(value, TensorArray):
         return _spec_of_elements(value)
-    if isinstance(value, LoDTensor):
+    if type(value) is LoDTensor or (isinstance(value, LoDTensor) and not is_foreign(type(value))):
         return Spec((None, *value.values.shape[1:]), value.dtype, value.num_levels, LoDTensor)
     if isinstance(value, LoD):
         return Spec((None,), np.dtype(np.int64), value.num_levels, LoD)

@@ -29,7 +29,11 @@ __all__ = [
     "spec_of_kind",
 ]
 
+#: The kinds of the package for which others stand; a subclass is one of them, unless it is registered.
+OWN = frozenset((np.ndarray, LoDTensor, DenseTensor))
+
 _FOUND: dict[type, type | None] = {}  # what `stands_for` has found
+_REGISTERED: set[type] = set()
 
 
 def register_inheritance(child: type, *parents: type) -> None:
@@ -40,7 +44,8 @@ def register_inheritance(child: type, *parents: type) -> None:
     child : type
         Implements the interface `Tensor`, which was the first step. Operators take a kind that stands for a DenseTensor
         and has `__array__`, or for a LoDTensor and has `lod` and `values`. If it has `with_values(v)`, too, operators
-        that keep the structure of an input return it.
+        that keep the structure of an input return it. A subclass of LoDTensor or DenseTensor counts as one without
+        being registered; registered, it is a kind of its own.
     *parents : type
 
     Raises
@@ -73,7 +78,8 @@ def register_inheritance(child: type, *parents: type) -> None:
             raise DTypeError(f"register_inheritance: is {kind!r}; a class is needed")
     register_parents(child, *parents)
     _FOUND.clear()
-    if issubclass(child, Tensor) and not issubclass(child, (np.ndarray, LoDTensor)):
+    if issubclass(child, Tensor) and child not in OWN:
+        _REGISTERED.add(child)
         if child.instead_of_dense is Tensor.instead_of_dense and stands_for(child) is not None:
             child.instead_of_dense = None
         dispatch.count_kinds()
@@ -83,8 +89,8 @@ def stands_for(kind: type) -> type | None:
     """Return LoDTensor or np.ndarray for a kind from outside that stands for it; None for kinds of the package."""
     found = _FOUND.get(kind, kind)
     if found is kind:
-        own = DenseTensor in kind.__mro__ or kind in (np.ndarray, LoDTensor) or not issubclass(kind, Tensor)
-        found = None if own or issubclass(kind, (np.ndarray, LoDTensor)) else _base(kind)
+        own = not issubclass(kind, Tensor) or (not OWN.isdisjoint(kind.__mro__) and kind not in _REGISTERED)
+        found = None if own else _base(kind)
         _FOUND[kind] = found
     return found
 

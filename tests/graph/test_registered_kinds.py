@@ -60,6 +60,42 @@ def test_a_registered_kind_computes_in_operators(way):
     check(way, text, lambda x: (x * scale + 1.0, np.diag(scale) + x[:2], 3.0 * x, x * scale), ROWS)
 
 
+class Named(LoDTensor):
+    """A subclass that is registered, and so kept."""
+
+    def with_values(self, values):
+        return Named(values, self.lod)
+
+
+class Column(DenseTensor):
+    """A subclass of a DenseTensor that is registered."""
+
+    def with_values(self, values):
+        return Column(values)
+
+
+register_inheritance(Named, LoDTensor)
+register_inheritance(Column, DenseTensor)
+
+
+@pytest.mark.parametrize("x", [Named(LISTS.values, LISTS.lod), Column(LISTS.values)], ids=["LoDTensor", "DenseTensor"])
+def test_a_registered_subclass_is_kept_in_runs_specs_and_gradients(x):
+    kind = type(x)
+    for y in (lodcore.exp(x), lodcore.add(x, 1.0), lodcore.add(x, x), lodcore.tanh(x), ops.cast(x, "f4")):
+        assert type(y) is kind
+    out, pullback = vjp(lodcore.exp, x)
+    (gradient,) = pullback(np.ones(4))
+    assert type(out) is type(gradient) is kind
+    np.testing.assert_array_equal(gradient.values, np.exp(LISTS.values))
+    with Program() as program:
+        y = lodcore.exp(data("x", Spec((None,), np.dtype(float), getattr(x, "num_levels", 0), kind)))
+    assert y.spec.kind is type(Executor().run(program, {"x": x}, [y])[0]) is kind
+    if kind is Named:
+        assert gradient.lod is out.lod is x.lod
+        assert [type(y) for y in (x + 1, 1 + x, np.tanh(x), x > 1, lodcore.sequence_softmax(x))] == [Named] * 5
+        assert type(x.mean(axis=1)) is np.ndarray
+
+
 def test_a_registered_kind_is_fed():
     with Program() as program:
         v = data("d", Spec((None, 2), np.dtype(float), 0, Diagonal))

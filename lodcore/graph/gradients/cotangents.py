@@ -54,10 +54,10 @@ def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
         gradient = place
     elif type(gradient) is not np.ndarray:  # a sum of arrays without axes
         gradient = np.asarray(gradient)
-    if isinstance(value, LoDTensor):
-        return lod_tensor_body.new_tensor(np.ascontiguousarray(gradient), value.lod)
     if is_foreign(type(value)) and is_kept(type(value)):
         return of_kind("gradient", value, gradient)
+    if isinstance(value, LoDTensor):
+        return lod_tensor_body.new_tensor(np.ascontiguousarray(gradient), value.lod)
     return DenseTensor(gradient) if is_holder(value) else gradient
 
 

@@ -77,12 +77,12 @@ def tree_leaves(tree: Any) -> list[Any]:
     return found
 
 
-def tree_map(function: Callable[..., Any], tree: Any, *trees: Any) -> Any:
+def tree_map(f: Callable[..., Any], tree: Any, *trees: Any) -> Any:
     """Return a tree of the same form with the results of a function of the leaves.
 
     Parameters
     ----------
-    function : callable
+    f : callable
         Called with one leaf of each tree.
     tree : list, tuple, named tuple, dict or dataclass of trees; anything else is a leaf
     *trees
@@ -103,7 +103,7 @@ def tree_map(function: Callable[..., Any], tree: Any, *trees: Any) -> Any:
     >>> lodcore.tree_map(lambda x, y: x + y, {"a": [1, 2]}, {"a": [10, 20]})
     {'a': [11, 22]}
     """
-    return _mapped(function, tree, trees, "") if trees or _is_tree(type(tree)) else function(tree)
+    return _mapped(f, tree, trees, "") if trees or _is_tree(type(tree)) else f(tree)
 
 
 def copy_of_tree(tree: Any) -> Any:

@@ -168,7 +168,10 @@ cdef class LoDTensorBody:
 
     cdef cut_out(self, Py_ssize_t level, Py_ssize_t start, Py_ssize_t stop):
         """Return the sequences from `start` to `stop` of a level as a view."""
-        lod = cut_lod(self.structure, level, &start, &stop)
+        if level == 0 and start == 0 and stop == len(self):
+            lod, stop = self.structure, self.structure.n_rows
+        else:
+            lod = cut_lod(self.structure, level, &start, &stop)
         if self.field is not None:
             return field_tensor(self.field[start:stop], lod)
         return owned_tensor(self.rows(start, stop), lod)

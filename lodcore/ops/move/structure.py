@@ -69,6 +69,8 @@ def sequence_reshape(x: Any, new_dim: int) -> LoDTensor:
             f"{where}: new_dim: is {new_dim}; sequence {bad} has {length} rows of {width}, {length * width} cells"
         )
     total = scaled.item(len(scaled) - 1)
+    if new_dim == width:
+        return lod_tensor_body.new_tensor(values.reshape(total, new_dim), lod)
     levels = [*(lod.offsets(j) for j in range(k)), scaled]
     return lod_tensor_body.new_tensor(values.reshape(total, new_dim), lod_body.make_lod(levels, total))
 

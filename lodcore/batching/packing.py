@@ -10,7 +10,7 @@ from lodcore.base import buffers
 from lodcore.base.keywords import hinting
 from lodcore.base.memory import unharmed
 from lodcore.base.recycling import Recycled
-from lodcore.batching.limits import MOST, Int64, as_choice, as_count, as_lengths, longest_first, size_counts
+from lodcore.batching.limits import MOST, Int64, as_choice, as_count, as_lengths, longest_first, sealed, size_counts
 from lodcore.batching.pack_plans import PackPlan, Pieces, plan_of_pieces
 from lodcore.errors import LoDError
 from lodcore.ops import gather_sequences
@@ -33,6 +33,8 @@ METHODS = (
 
 #: The ways to treat a document that is longer than the budget.
 OVERFLOWS = ("error", "split", "truncate", "drop", "own_bin")
+
+NONE: Int64 = sealed(np.empty(0, np.int64))
 
 
 @hinting
@@ -67,7 +69,7 @@ def pack_plan(
     overflow : {"error", "split", "truncate", "drop", "own_bin"}
         How to treat a document that is longer than the budget: raise an error; split it into pieces of `budget` tokens
         and a rest; keep its first `budget` tokens; leave it out; or put it into a separate bin that is larger than the
-        budget.
+        budget. These bins are the last ones; with ``"in_order"``, each is where its document is.
     multiple_of : int
         The number of bins per shard is a multiple of this number.
     shards : int
@@ -120,7 +122,10 @@ def pack_plan(
     chances = None if seed is None else np.random.default_rng(as_count(f"{where}: seed", seed, 0))
     with Recycled():
         known = as_lengths(f"{where}: lengths", lengths)
-        pieces, own = cut_documents(where, known, budget, overflow)
+        if method == "in_order" and overflow == "own_bin":  # which the kernel knows, too
+            pieces, own = Pieces(None, None, None), NONE
+        else:
+            pieces, own = cut_documents(where, known, budget, overflow)
         sizes = known if pieces.starts is None and pieces.documents is None else pieces.sizes_of(known)
         items, offsets = pack_items(method, sizes, budget, most, places, chances)
         bins = equal_shards(where, add_bins(offsets, len(own)), per_shard * parts)
@@ -144,9 +149,8 @@ def pack_plan(
 
 def cut_documents(where: str, lengths: Int64, budget: int, overflow: str) -> tuple[Pieces, Int64]:
     """Divide documents into pieces within the budget; return the pieces, and the documents that get a separate bin."""
-    none: Int64 = np.empty(0, np.int64)
     if int(lengths.max(initial=0)) <= budget:
-        return Pieces(None, None, None), none
+        return Pieces(None, None, None), NONE
     over = lengths > budget
     long = np.flatnonzero(over)
     if overflow == "error":
@@ -156,14 +160,14 @@ def cut_documents(where: str, lengths: Int64, budget: int, overflow: str) -> tup
             "or choose overflow='split', 'truncate', 'drop' or 'own_bin'"
         )
     if overflow in ("drop", "own_bin"):
-        return Pieces(np.flatnonzero(~over), None, None), long if overflow == "own_bin" else none
+        return Pieces(np.flatnonzero(~over), None, None), long if overflow == "own_bin" else NONE
     if overflow == "truncate":
-        return Pieces(None, np.zeros(len(lengths), np.int64), np.minimum(lengths, budget)), none
+        return Pieces(None, np.zeros(len(lengths), np.int64), np.minimum(lengths, budget)), NONE
     counts = np.maximum(-(-lengths // budget), 1)
     lod = LoD.from_lengths(counts)
     documents, places = lod.segment_ids(), lod.positions()
     starts = places * budget
-    return Pieces(documents, starts, np.minimum(lengths[documents] - starts, budget)), none
+    return Pieces(documents, starts, np.minimum(lengths[documents] - starts, budget)), NONE
 
 
 def pack_items(

@@ -123,7 +123,7 @@ cdef inline int64_t fill_in_order(
     const int64_t* lengths, int64_t count, int64_t budget, int64_t max_items, int64_t* out
 ) noexcept nogil:
     """Fill one bin after the other, without skipping any item."""
-    cdef int64_t bin = 0, room = budget, held = 0, k
+    cdef int64_t bin = -1, room = -1, held = 0, k
     for k in range(count):
         if lengths[k] > room or held == max_items:
             bin += 1
@@ -132,7 +132,7 @@ cdef inline int64_t fill_in_order(
         room -= lengths[k]
         held += 1
         out[k] = bin
-    out[count] = bin + (count > 0)
+    out[count] = bin + 1
     return GOOD
 
 
@@ -155,7 +155,7 @@ cdef inline int64_t fill_next(
         room, held, passed, before = budget, 0, 0, -1
         k = first
         while k < count and held < max_items and passed < window:
-            if lengths[k] > room:
+            if lengths[k] > room and held:
                 before = k
                 passed += 1
             else:

@@ -55,7 +55,7 @@ def next_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_it
     Parameters
     ----------
     lengths : int64, shape (n,)
-        0 .. budget.
+        0 or more. An item that is longer than the budget is alone in its bin.
     budget : int, 0 .. 2**62
     max_items : int, 1 or more
     window : int, 1 or more
@@ -74,7 +74,7 @@ def next_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_it
     cdef const int64_t* source = &lengths[0] if count else NULL
     cdef int64_t* result = &out[0]
     with nogil:
-        state = first_misfit(source, count, budget)
+        state = first_misfit(source, count, INT64_MAX)
         if state < 0:
             state = fill_next(source, count, budget, max_items, window, result)
     return checked(state)

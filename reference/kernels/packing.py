@@ -18,7 +18,7 @@ def next_fit(lengths, budget, max_items, window, out):
     """Fill one bin after the other, in the order of the items."""
     count = len(lengths)
     _check(len(out) == count + 1 and max_items > 0 and window > 0)
-    bad = _first_misfit(lengths, budget)
+    bad = _first_misfit(lengths, 2**63 - 1)
     if bad >= 0:
         return bad
     placed = [False for _ in range(count)]
@@ -30,7 +30,7 @@ def next_fit(lengths, budget, max_items, window, out):
         for k in range(count):
             if placed[k] or held == max_items or passed == window:
                 continue
-            if lengths[k] > room:
+            if lengths[k] > room and held:
                 passed += 1
                 continue
             room -= int(lengths[k])

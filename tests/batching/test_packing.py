@@ -185,6 +185,27 @@ def test_pack_plan_in_order_keeps_the_order_of_documents(lengths, budget, most):
     np.testing.assert_array_equal(plan.documents, np.arange(len(lengths)))
 
 
+@given(document_lengths(), st.integers(1, 6), st.none() | st.integers(1, 4), st.integers(1, 3))
+def test_pack_plan_in_order_leaves_long_documents_in_their_place(lengths, budget, most, shards):
+    """Each closes the bin before it, and is alone in its own."""
+    plan = pack_plan(lengths, budget, "in_order", most, "own_bin", shards=shards)
+    np.testing.assert_array_equal(plan.documents, np.arange(len(lengths)))
+    bins, room = [], -1
+    for document, length in enumerate(lengths):
+        if length > room or len(bins[-1]) == most or length > budget:
+            bins.append([])
+            room = budget
+        bins[-1].append(document)
+        room -= length
+    if shards == 1:
+        assert [bin.tolist() for bin in plan] == bins
+    delayed = pack_plan(lengths, budget, "in_order", most, "own_bin", window=2)
+    seen = set()
+    for bin in delayed:
+        seen |= set(bin.tolist())
+        assert len(set(range(max(seen))) - seen) <= 2
+
+
 @given(document_lengths(30), st.integers(1, 5))
 def test_in_order_with_a_window_delays_documents_by_at_most_the_window(lengths, window):
     plan = pack_plan(lengths, 14, "in_order", window=window)

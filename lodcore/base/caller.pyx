@@ -59,8 +59,12 @@ cdef tuple prepared(given):
     asked = [name for name, mode in np.geterr().items() if mode == "warn"]
     if not asked or np.geterrcall() is not None:  # ours already, or set by the caller on purpose
         return given, None
-    with np.errstate(**dict.fromkeys(asked, "log"), call=WRITER):
+    logged = np.errstate(**dict.fromkeys(asked, "log"), call=WRITER)
+    logged.__enter__()
+    try:
         return given, get_value(SETTING)
+    finally:
+        logged.__exit__(None, None, None)
 
 
 cdef tuple USUAL = (None, None)  # the setting that nobody has changed

@@ -11,6 +11,7 @@ class Stepping:
 
 @disjoint_base
 class StreamBody:
+    source: Iterator[Any]
     def __new__(cls, *args: Any, **kwargs: Any) -> Any: ...
     def begin(
         self,

@@ -2,7 +2,8 @@
 
 A signal is handled, and a thread is changed, between two instructions of Python code. So each `__next__` here first
 calls whatever is Python code, and then changes its state and returns without any. What was taken from a source and
-could not be returned is kept for the next call.
+could not be returned is kept for the next call. No lock is held by `with`: Cython 3.3 crashes when an error leaves it
+for whose traceback there was no memory.
 """
 
 cimport cython
@@ -76,7 +77,8 @@ cdef int put(tuple changes) except -1:
 cdef class StreamBody:
     """The buffer of a stream, and its choice of items; see `Stream`."""
 
-    cdef object lock, source, length, report
+    cdef object lock, length, report
+    cdef readonly object source
     cdef str name, overflow
     cdef bint padded
     cdef object budget
@@ -107,12 +109,16 @@ cdef class StreamBody:
 
     def counts(self):
         """Return the numbers of a state in the order of `COUNTS`, those of the waiting items, and the checksum."""
-        with self.lock:
+        self.lock.acquire()
+        try:
             numbers = self.taken, self.bins, self.items, self.tokens, self.padding, self.dropped
             return numbers, list(self.waiting), self.lengths
+        finally:
+            self.lock.release()
 
     def __next__(self):
-        with self.lock:
+        self.lock.acquire()
+        try:
             if self.is_busy:
                 raise RuntimeError(f"{self.name}: its source, length or warning reads the stream itself")
             self.is_busy = True
@@ -120,6 +126,8 @@ cdef class StreamBody:
                 return self.following()
             finally:
                 self.is_busy = False
+        finally:
+            self.lock.release()
 
     cdef list following(self):
         """Choose the next bin, and return it; nothing has changed after an error, but what was taken is kept."""
@@ -186,6 +194,7 @@ cdef class StreamBody:
                 if keep:
                     item, length = item[:self.budget], self.budget
         cdef tuple entry = (length, number)
+        cdef bint was_sorted = self.is_sorted
         if keep:
             self.is_sorted = False
             self.waiting[number] = (length, item)
@@ -194,7 +203,7 @@ cdef class StreamBody:
         if dropped:
             self.dropped += 1
         self.arrived = MISSING
-        if keep:
+        if keep and was_sorted:
             insort(self.by_length, entry)
             self.is_sorted = True
         return 0
@@ -243,7 +252,8 @@ cdef class StreamBody:
     def read_again(self, tuple counts not None, set waiting not None, lengths, str where not None):
         """Read a new source up to a state; a stream that an error has left in between cannot be used."""
         cdef Py_ssize_t number
-        with self.lock:
+        self.lock.acquire()
+        try:
             if self.is_broken:
                 raise ValueError(f"{where}: was left by an error before; a new stream is needed")
             if self.taken or self.arrived is not MISSING:
@@ -260,9 +270,12 @@ cdef class StreamBody:
             while self.look_after <= self.bins:
                 self.look_after *= 10
             self.is_broken = False
+        finally:
+            self.lock.release()
 
     def __getstate__(self):
-        with self.lock:
+        self.lock.acquire()
+        try:
             return (
                 (self.source, self.budget, bool(self.padded), self.most, self.overflow, self.size, self.length,
                  self.name, self.report),
@@ -270,6 +283,8 @@ cdef class StreamBody:
                 self.waiting.copy(), self.lengths, self.look_after, bool(self.is_broken),
                 None if self.arrived is MISSING else (self.arrived,),
             )
+        finally:
+            self.lock.release()
 
     def __setstate__(self, state):
         settings, counts, self.waiting, self.lengths, self.look_after, self.is_broken, arrived = state

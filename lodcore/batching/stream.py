@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, NoReturn, SupportsIndex, TypeVar
 
 from lodcore.base import buffers
+from lodcore.base.articles import with_article
 from lodcore.base.keywords import hinting
 from lodcore.batching.iterators import StreamBody
 from lodcore.batching.limits import MOST, as_choice, as_count
@@ -66,7 +67,8 @@ class Stream(StreamBody, Generic[T]):
     An error in `next`, also of the source or of `length`, loses no item: those that were read and not returned are kept
     for the next call. So, with overflow "error", an item that is too long stays where it is: every further call raises
     the same error, and what waits is not returned. Several threads may share a stream; each bin is returned to one of
-    them.
+    them. `copy.deepcopy` and `pickle` copy the source, too, if it can be copied, as the iterator of a list can;
+    `state_dict` needs no copy.
 
     Attributes
     ----------
@@ -99,6 +101,16 @@ class Stream(StreamBody, Generic[T]):
 
     def __iter__(self) -> Iterator[list[T]]:
         return self
+
+    def __copy__(self) -> NoReturn:
+        raise TypeError(
+            f"{self._name}: copy: would take items from the same source; copy.deepcopy, or load_state_dict of a new "
+            "stream with the state_dict of this one, is needed"
+        )
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        check_copied(self._name, self.source)
+        return super().__reduce_ex__(protocol)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the current state: the number of items read, the waiting items, the fill, and checksums.
@@ -143,6 +155,21 @@ class Stream(StreamBody, Generic[T]):
                 "bin, are needed"
             )
         self.read_again(counts, set(waiting.tolist()), as_count(f"{where}: lengths", state["lengths"], 0), where)
+
+
+def check_copied(where: str, source: Iterator[Any]) -> None:
+    """Raise if an iterator, or one that it takes items from, cannot be copied."""
+    try:
+        parts = source.__reduce_ex__(4)
+    except TypeError as error:
+        kind = with_article(type(source).__name__)
+        raise TypeError(
+            f"{where}: source: is {kind}, which cannot be copied; load_state_dict of a new stream with the state_dict "
+            "of this one is needed"
+        ) from error
+    for part in parts[1]:
+        if isinstance(part, Iterator):
+            check_copied(where, part)
 
 
 #: The numbers of a state, in the order of `counts`.

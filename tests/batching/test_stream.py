@@ -3,6 +3,7 @@
 import copy
 import itertools
 import json
+import pickle
 import threading
 import warnings
 
@@ -345,12 +346,31 @@ def test_threads_share_a_stream():
     assert stream.fill.items == 3000
 
 
-def test_copied_stream_advances_independently():
-    stream = pack_stream([(k,) * (k % 5) for k in range(40)], 8, buffer=4)
-    next(stream)
-    copied = copy.deepcopy(stream)
-    assert copied.state_dict() == stream.state_dict()
-    assert list(copied) == list(stream)
+@pytest.mark.parametrize("make", STREAMS)
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_copied_stream_advances_independently(make, steps):
+    stream = make([(k,) * (k % 5) for k in range(40)], 8, buffer=4)
+    for _ in range(steps):
+        next(stream)
+    copies = [copy.deepcopy(stream), pickle.loads(pickle.dumps(stream))]
+    wanted, state = list(stream), stream.state_dict()
+    for copied in copies:
+        assert list(copied) == wanted
+        assert copied.state_dict() == state
+
+
+def test_streams_that_cannot_be_copied_name_their_source():
+    source = ((k,) for k in range(4))
+    stream = pack_stream(source, 8)
+    with pytest.raises(TypeError, match="^pack_stream: copy: would take items from the same source; .* state_dict"):
+        copy.copy(stream)
+    for call in (copy.deepcopy, pickle.dumps):
+        for one in (stream, pack_stream(map(list, source), 8)):
+            with pytest.raises(
+                TypeError, match="^pack_stream: source: is a generator, which cannot be copied; .*state"
+            ):
+                call(one)
+    assert list(stream) == [[(k,) for k in range(4)]]
 
 
 def test_a_state_that_could_not_be_loaded_spoils_the_stream():

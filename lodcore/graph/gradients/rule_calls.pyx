@@ -7,13 +7,13 @@ Also the calls that make such frames while they compute, on a tape; and gradient
 cimport lodcore.kernels.arrays as cnp
 
 from lodcore.base cimport recycling
-from lodcore.base.dispatch cimport OpBody, VariableBody, open_block, saved_values, variable_of
+from lodcore.base.dispatch cimport OpBody, VariableBody, open_block, recording, saved_values, variable_of
 from lodcore.base.journal cimport Journal
 from lodcore.graph.engine cimport Call, function_of
 
 import numpy as np
 
-from lodcore.base.dispatch import Symbol, recording
+from lodcore.base.dispatch import Symbol
 from lodcore.base.journal import release_arrays
 from lodcore.graph.loops.array_versions import ArrayVariable
 from lodcore.graph.variable import Variable
@@ -357,8 +357,12 @@ def computing(function, *args):
     """Call a function so that it computes, even if a Block is open."""
     if open_block() is None:
         return function(*args)
-    with recording(None):
+    cdef recording within = recording(None)
+    within.open()
+    try:
         return function(*args)
+    finally:
+        within.close()
 
 
 cpdef bint differentiable(value) except -1:

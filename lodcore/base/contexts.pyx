@@ -9,6 +9,9 @@ cimport cython
 
 from lodcore.base.dispatch cimport VariableBody, recording
 
+from os import O_DIRECTORY, O_RDONLY
+from os import close as close_number
+from os import open as open_number
 from threading import get_ident
 
 from lodcore.base.journal import release_arrays, take_contents
@@ -143,6 +146,55 @@ def put_in_place(list variables not None, list finals not None, list arrays not 
     for j in range(min(len(holders), len(values))):
         (<VariableBody> holders[j]).take(values[j])
     end_variables(variables, finals)
+
+
+cdef class Opener:
+    """The opener of a file, for `open`, with more flags than those of its mode.
+
+    No signal comes between the call of the system and the file that has the number.
+
+    Parameters
+    ----------
+    flags : int
+    """
+
+    cdef int flags
+
+    def __init__(self, int flags):
+        self.flags = flags
+
+    def __call__(self, path, int flags):
+        return open_number(path, flags | self.flags, 0o666)
+
+
+cdef class Folder:
+    """An open folder, which is closed also when nobody closes it.
+
+    Parameters
+    ----------
+    path : str
+    """
+
+    cdef object __weakref__
+    cdef int number
+
+    def __cinit__(self, path):
+        self.number = -1
+        self.number = open_number(path, O_RDONLY | O_DIRECTORY)
+
+    def fileno(self):
+        """Return its descriptor; -1 if it is closed."""
+        return self.number
+
+    def close(self):
+        """Close it, unless it is closed."""
+        cdef int number = self.number
+        self.number = -1
+        if number >= 0:
+            close_number(number)
+
+    def __dealloc__(self):
+        self.close()
 
 
 @cython.no_gc_clear

@@ -21,8 +21,9 @@ import threading
 import weakref
 from typing import Any
 
-from lodcore.base.contexts import held
+from lodcore.base.contexts import Folder, Opener, held
 from lodcore.errors import LoDError
+from lodcore.kernels.loading import hold_at_fork
 
 __all__ = [
     "Opened",
@@ -42,8 +43,7 @@ __all__ = [
 #: Held while a file is opened, so that no other thread forks before the file is known here; and while it is closed, as
 #: a file that says that it is closed may still have its descriptor, which a child could not close any more.
 _guard = threading.RLock()
-_opened: weakref.WeakSet[io.FileIO] = weakref.WeakSet()
-_folders: set[int] = set()
+_opened: weakref.WeakSet[io.FileIO | Folder] = weakref.WeakSet()
 
 #: What is opened by mistake must not block (a pipe without a writer), or become the terminal of the process.
 _WARY = os.O_NONBLOCK | os.O_NOCTTY
@@ -67,15 +67,11 @@ def _in_child() -> None:
     for opened in list(_opened):
         with contextlib.suppress(OSError):
             opened.close()
-    for handle in _folders:
-        with contextlib.suppress(OSError):
-            os.close(handle)
     _opened.clear()
-    _folders.clear()
-    _guard.release()
 
 
-os.register_at_fork(before=_guard.acquire, after_in_parent=_guard.release, after_in_child=_in_child)
+hold_at_fork(_guard)
+os.register_at_fork(after_in_child=_in_child)
 
 
 class Opened(io.FileIO):
@@ -89,7 +85,7 @@ class Opened(io.FileIO):
 
 def _open(path: str, mode: str, flags: int = 0) -> io.FileIO:
     with held(_guard):
-        opened = Opened(path, mode, opener=lambda name, given: os.open(name, given | flags, 0o666))
+        opened = Opened(path, mode, opener=Opener(flags))
         _opened.add(opened)
     return opened
 
@@ -203,20 +199,18 @@ def sync_folder(path: str) -> None:
     """Make the entries of a folder durable; raise OSError if that fails."""
     with held(_guard):
         try:
-            handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+            folder = Folder(path)
         except PermissionError:  # who may add entries need not be allowed to list them
             return
-        _folders.add(handle)
+        _opened.add(folder)
     try:
-        os.fsync(handle)
+        os.fsync(folder.fileno())
     except OSError as error:
         if error.errno not in _UNSUPPORTED:
             raise
     finally:
         with held(_guard):
-            if handle in _folders:  # as it is not in a forked child
-                _folders.remove(handle)
-                os.close(handle)
+            folder.close()
 
 
 def remove(path: str) -> bool:

@@ -14,6 +14,7 @@ from lodcore.base.contexts import AWAITED, held, put_in_place
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.variable import Variable
+from lodcore.kernels.loading import hold_at_fork
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["PLACING", "Record", "Scope"]
@@ -22,7 +23,7 @@ SHOWN = 8  # the number of inner Scopes that are drawn
 LOOKING = threading.RLock()  # held while the names of a record are made
 PLACING = threading.RLock()  # held while values of several parameters are read, or put into place
 for _lock in (LOOKING, PLACING):  # a child has none of the threads that would release them
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+    hold_at_fork(_lock)
 
 
 class OwnLock:

@@ -5,10 +5,12 @@ is not forked while another thread loads; threads that load do not wait for each
 """
 
 import os
+from contextlib import suppress
 from importlib import import_module
 from sys import modules
 from threading import Condition, RLock, get_ident
 from types import ModuleType
+from typing import Any
 
 # entered itself, not by way of its Condition, whose methods in Python an interrupt may leave before the release
 _lock = RLock()
@@ -36,9 +38,29 @@ def load(name: str) -> ModuleType:
 
 
 def _wait_for_others() -> None:
-    """Wait until no other thread loads, and let none begin."""
-    _lock.acquire()
+    """Wait, holding the lock, until no other thread loads."""
     _changed.wait_for(lambda: all(thread == get_ident() for thread in [*_loading.values()]))
 
 
-os.register_at_fork(before=_wait_for_others, after_in_parent=_lock.release, after_in_child=_lock.release)
+def hold_at_fork(lock: Any) -> None:
+    """Let no other thread hold a lock, an RLock, while the process is forked.
+
+    This may be called in a fork that has begun, by what another module lets Python do before it. Then the lock is not
+    held, and if another thread holds it, the child renews it, as `threading` does.
+    """
+
+    def release() -> None:
+        with suppress(RuntimeError):
+            lock.release()
+
+    def release_in_child() -> None:
+        try:
+            lock.release()
+        except RuntimeError:
+            lock._at_fork_reinit()
+
+    os.register_at_fork(before=lock.acquire, after_in_parent=release, after_in_child=release_in_child)
+
+
+os.register_at_fork(before=_wait_for_others)
+hold_at_fork(_lock)  # comes before what is registered above

@@ -7,7 +7,6 @@ time, of the same shape and dtype.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -20,6 +19,7 @@ from lodcore.graph.block import Operator
 from lodcore.graph.loops.body import Body
 from lodcore.graph.trees import tree_leaves
 from lodcore.graph.variable import Variable
+from lodcore.kernels.loading import hold_at_fork
 from lodcore.nn.script import Script, add_constants, with_arrays
 from lodcore.operators.registry import Op
 from lodcore.operators.roles import spec_of
@@ -107,7 +107,7 @@ def same_tree(one: Any, other: Any) -> bool:
 
 _kept: OrderedDict[Hashable, list[Any]] = OrderedDict()
 _lock = threading.RLock()
-os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+hold_at_fork(_lock)
 
 
 def key_of(cell: Any, xs: list[Any], x: Any, state: Any, leaves: list[Any], *rest: Hashable) -> Hashable | None:

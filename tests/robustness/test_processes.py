@@ -139,6 +139,47 @@ for thread in threads:
 """)
 
 
+def test_modules_are_loaded_while_a_fork_begins():
+    """Their locks are not held by this fork, and free after it, also if another thread holds them meanwhile."""
+    survives(
+        """
+import contextlib, os, sys, threading
+import lodcore
+ignored = []
+sys.unraisablehook = lambda error: ignored.append(error.exc_value)
+taken, ends = threading.Event(), threading.Event()
+
+def hold(*locks):
+    with contextlib.ExitStack() as stack:
+        for lock in locks:
+            stack.enter_context(lock)
+        taken.set()
+        ends.wait()
+
+def load():
+    if not taken.is_set():
+        from lodcore.base import files
+        from lodcore.graph import scope
+        from lodcore.nn import kept_cells
+        threading.Thread(target=hold, args=(files._guard, kept_cells._lock, scope.LOOKING, scope.PLACING)).start()
+        taken.wait()
+
+os.register_at_fork(before=load)
+child = os.fork()
+if child:
+    ends.set()
+    assert os.waitpid(child, 0)[1] == 0
+from lodcore.base import files
+from lodcore.graph import scope
+from lodcore.nn import kept_cells
+for lock in (files._guard, kept_cells._lock, scope.LOOKING, scope.PLACING):
+    assert lock.acquire(timeout=60)
+assert not ignored, ignored
+""",
+        prelude="",
+    )  # which loads them
+
+
 @pytest.mark.parametrize("first", ["the main one", "another one"])
 def test_a_second_interpreter_gets_an_import_error(first):
     """The first interpreter can use the module; any other one gets an error, and nothing crashes."""

@@ -78,9 +78,13 @@ class Opened(io.FileIO):
     """A file that is known here, so that no child keeps its descriptor."""
 
     def close(self) -> None:
-        """Close the file while no thread forks."""
-        with held(_guard):
-            super().close()
+        """Close the file while no thread forks; without memory for that, close it at once."""
+        try:
+            with held(_guard):
+                super().close()
+        finally:
+            if not self.closed:
+                io.FileIO.close(self)
 
 
 def _open(path: str, mode: str, flags: int = 0) -> io.FileIO:

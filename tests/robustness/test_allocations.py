@@ -264,3 +264,30 @@ for make in (pack_stream, batch_stream):
             found.extend(stream)
             assert sorted(itertools.chain(*found)) == sorted(items), (make, first, count)
 """)
+
+
+def test_writers_of_folders_that_find_no_memory_unlock_them(survivor, tmp_path):
+    """Files are closed without memory, too."""
+    if not survivor:
+        pytest.skip("this Python crashes without lodcore, too")
+    survives(
+        """
+import _testcapi
+sys.unraisablehook = lambda _: None
+x = lodcore.array([[1.0, 2.0], [3.0]])
+name = sys.argv[1]
+lodcore.save(name, x)
+for call in (lodcore.append, lodcore.save):
+    for first in range(0, 900, 3):
+        _testcapi.set_nomemory(first, first + 20)
+        try:
+            call(name, x)
+        except (MemoryError, SystemError, RuntimeError, ValueError, TypeError, AttributeError, LookupError, OSError):
+            pass
+        finally:
+            _testcapi.remove_mem_hooks()
+        lodcore.append(name, x)  # raises if it is locked
+""",
+        300,
+        str(tmp_path / "x.lod"),
+    )

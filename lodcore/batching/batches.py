@@ -378,7 +378,8 @@ class BatchPlan(Stepping):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from the state of another plan with the same arguments, of any rank; no batch is replayed.
 
-        The next iterator, or `next`, continues at the position of the state. The seed is that of the state.
+        The next iterator, or `next`, continues at the position of the state; after `next`, an iterator begins the epoch
+        again. The seed is that of the state.
 
         Parameters
         ----------

@@ -192,7 +192,7 @@ class Scope:
         Returns
         -------
         tensor
-            Its initial value, if no run updated it.
+            Its initial value, if no run updated it. It is no copy: what is written into it is read by later runs.
         """
         _check_variable("get", parameter)
         scope: Scope | None = self
@@ -210,6 +210,7 @@ class Scope:
         ----------
         parameter : Variable
         value : tensor
+            It is not copied: what is written into it later is read by later runs.
 
         Notes
         -----

@@ -16,6 +16,8 @@ from lodcore.ops import concat_values
 
 __all__ = ["Bidirectional", "Stacked"]
 
+MOST_LAYERS = 1000  # that are made from one
+
 
 class _NoCellError(AttributeError, ValueError):
     """The error of a layer without a cell, an AttributeError for `hasattr`."""
@@ -103,7 +105,7 @@ class Stacked(Layer):
         At least one; the input width of each must be the output width of the previous one. A single layer is stacked
         `num_layers` times: the others are like it, with its output width as their input width.
     num_layers : int, optional
-        The number of layers, 1 or more, if a single layer is given.
+        The number of layers, 1 .. 1000, if a single layer is given.
 
     Notes
     -----
@@ -128,7 +130,7 @@ class Stacked(Layer):
 
     def __init__(self, layers: Sequence[Layer] | Layer, num_layers: int | None = None) -> None:
         if isinstance(layers, Layer):
-            count = integer_of("Stacked: num_layers", 1 if num_layers is None else num_layers, 1)
+            count = integer_of("Stacked: num_layers", 1 if num_layers is None else num_layers, 1, MOST_LAYERS)
             layers = [layers, *[layers.taking(layers.n_out) for _ in range(count - 1)]]
         elif num_layers is not None:
             raise ValueError(f"Stacked: num_layers: is {num_layers}; it goes with a single layer, not with a list")

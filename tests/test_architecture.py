@@ -351,7 +351,7 @@ def test_one_place_decides_whether_a_call_is_recorded():
 
 
 #: Names of other libraries: of named tuples, of the interpreter, of NumPy, pandas and torch.
-FOREIGN = {"_replace", "_make", "_getframe", "_core", "_pa_array", "_ragged_idx", "_version"}
+FOREIGN = {"_replace", "_make", "_getframe", "_at_fork_reinit", "_core", "_pa_array", "_ragged_idx", "_version"}
 
 
 @functools.cache

@@ -150,14 +150,41 @@ def read_archive(where: str, file: Any, use: Callable[[Archive], Result]) -> Res
 @contextlib.contextmanager
 def _buffered(file: Any) -> Iterator[Any]:
     """Give the bytes of a file, of which a raw one may return fewer than were asked for."""
-    if not isinstance(file, io.RawIOBase):
+    if isinstance(file, io.BufferedIOBase):
         yield file
         return
-    opened = io.BufferedReader(file)
+    opened = io.BufferedReader(file if isinstance(file, io.RawIOBase) else _Raw(file))
     try:
         yield opened
     finally:
         opened.detach()  # the caller's file stays open
+
+
+class _Raw(io.RawIOBase):
+    """A file of the caller's that is read like a raw one."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._file.seek(offset, whence)
+        return int(self._file.tell())
+
+    def tell(self) -> int:
+        return int(self._file.tell())
+
+    def readinto(self, place: Any) -> int | None:
+        data = self._file.read(len(place))
+        if data is None:  # nothing is there yet
+            return None
+        place[: len(data)] = data
+        return len(data)
 
 
 class Whole:

@@ -20,6 +20,7 @@ __all__ = [
     "flag",
     "index_of",
     "integer",
+    "is_iterable",
     "narrow",
     "unharmed",
     "whole",
@@ -186,6 +187,11 @@ def flag(where: str, given: Any) -> bool:
         return bool(given)
     plain = given is None or isinstance(given, (str, bytes, int, float))
     raise DTypeError(f"{where}: is {repr(given) if plain else type(given).__name__}; True or False is needed")
+
+
+def is_iterable(given: Any) -> bool:
+    """Return whether a caller's value has elements, as an array without axes has not."""
+    return hasattr(given, "__iter__") and getattr(given, "ndim", None) != 0
 
 
 def index_of(where: str, given: Any) -> int:

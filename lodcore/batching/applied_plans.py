@@ -70,7 +70,7 @@ def _pieces(plan: PlanOfBins, x: Any) -> Any:
 def unpack_documents(plan: PlanOfBins, y: Any) -> Any:
     """Move the content of bins back into the order of the documents."""
     where = "PackPlan.undo"
-    if not isinstance(y, (Symbol, np.ndarray)):
+    if not isinstance(y, (Symbol, np.ndarray)) or getattr(y, "ndim", None) == 0:
         y = as_nested(f"{where}: y", y)
     if not known_levels(y)[0]:
         count = plan.lod.num_rows

@@ -165,7 +165,7 @@ class ChunkPlan:
         """
         where = "ChunkPlan.undo"
         as_choice(f"{where}: reduce", reduce, ("mean", "first"))
-        if not isinstance(y, (Symbol, np.ndarray)):
+        if not isinstance(y, (Symbol, np.ndarray)) or getattr(y, "ndim", None) == 0:
             y = as_nested(f"{where}: y", y)
         levels, _ = known_levels(y)
         if levels:

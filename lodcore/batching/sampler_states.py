@@ -60,7 +60,7 @@ def check_state(
     if missing:
         raise ValueError(f"{where}: state: {', '.join(missing)} missing")
     for name, mine in known.items():
-        if state[name] != mine:
+        if not np.array_equal(state[name], mine):
             raise ValueError(
                 f"{where}: state: {name} is {state[name]}; this plan has {mine}"
                 if name != "digest"

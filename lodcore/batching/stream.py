@@ -281,7 +281,7 @@ def _stream(
 ) -> Stream[T]:  # fmt: skip
     """Check the arguments; return the stream."""
     function_of(f"{name}: length", length)
-    if not hasattr(source, "__iter__") and not hasattr(source, "__getitem__"):
+    if getattr(source, "ndim", None) == 0 or not any(hasattr(source, name) for name in ("__iter__", "__getitem__")):
         raise DTypeError(f"{name}: source: is {type(source).__name__}; an iterable of items is needed")
     return Stream(
         source,

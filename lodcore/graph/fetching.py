@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lodcore.base.buffers import lent
+from lodcore.base.memory import is_iterable
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable, resolved
@@ -25,7 +26,7 @@ Array = NDArray[Any]
 
 def wanted_of(program: Program, fetch: Any) -> list[Variable]:
     """Return the Variables to fetch."""
-    if isinstance(fetch, (str, Variable, Mapping)) or not hasattr(fetch, "__iter__"):
+    if isinstance(fetch, (str, Variable, Mapping)) or not is_iterable(fetch):
         raise DTypeError(f"Executor.run: fetch: is {type(fetch).__name__}; a list of Variables or names is needed")
     return [_found(program, one) for one in fetch]
 

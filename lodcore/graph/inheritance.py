@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lodcore.base.memory import flag
 from lodcore.errors import DTypeError
 from lodcore.graph.variable import Variable
 from lodcore.tensors.kinds import register_inheritance
@@ -75,6 +76,6 @@ def var_get_mutable(var: Variable, T: type, enable_inheritance: bool = True) -> 
         raise DTypeError(f"var_get_mutable: var: is {type(var).__name__}; a Variable is needed")
     if not isinstance(T, type):
         raise DTypeError(f"var_get_mutable: T: is {T!r}; a class is needed")
-    if enable_inheritance and is_inheritance_of(var, T):
+    if flag("var_get_mutable: enable_inheritance", enable_inheritance) and is_inheritance_of(var, T):
         return var.get()
     return var.get_mutable(T)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lodcore.base.dispatch import Symbol
 from lodcore.base.keywords import hinting
 from lodcore.errors import LoDError
 from lodcore.nn.layers import check_shape, check_sizes, check_width, dtype_for, even, parts_of
@@ -174,7 +175,7 @@ class AdditiveAttention:
 
 def _nested(where: str, memory: Any) -> Any:
     """Return a LoDTensor, which may be given as nested lists."""
-    return as_nested(where, memory) if isinstance(memory, (list, tuple)) else memory
+    return memory if isinstance(memory, Symbol) else as_nested(where, memory)
 
 
 def _pairs(asked: Any, keys: Any, levels: int) -> Any:

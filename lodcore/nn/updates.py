@@ -218,7 +218,7 @@ def check(leaf: Leaf, in_place: bool) -> None:
         raise ShapeError(f"{place}: has shape {np.shape(gradient)}; the parameter has {np.shape(value)}")
     for state in leaf.state:
         known = isinstance(state, np.ndarray) and state.shape == np.shape(value)
-        if not known or state.dtype != np.asarray(value).dtype:
+        if not known or state.dtype.newbyteorder("=") != np.asarray(value).dtype.newbyteorder("="):
             raise DTypeError(
                 f"{place}: has a state of {_described(state)}; the parameter has {_described(np.asarray(value))}"
             )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.memory import integer
 from lodcore.errors import LevelError
 from lodcore.operators.arguments import level_of
 from lodcore.tensors.lod import LoD
@@ -211,7 +212,7 @@ def first_levels(x: Any, count: int, computed: int = 0) -> Any:
     >>> first_levels(x, 1, 2) == [(x, 0), None, None]
     True
     """
-    if not 0 <= count <= levels_of(x):
+    if not 0 <= integer("first_levels: count", count) <= levels_of(x):
         raise LevelError(f"first_levels: count: is {count}; x has {levels_of(x)} levels")
     return [*[(x, level) for level in range(count)], *[None] * computed]
 

@@ -247,6 +247,8 @@ def Kind(kind: type) -> Role:
     >>> heights(lodcore.SparseTensor([0], [1.0], 5))
     5
     """
+    if not isinstance(kind, type):
+        raise DTypeError(f"Kind: kind: is {kind!r}; a class is needed")
 
     def take(where: str, given: Any) -> Any:
         found = given.kind if type(given) is Spec else type(given)

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import flag, integer, unharmed
+from lodcore.base.memory import flag, integer, is_iterable, unharmed
 from lodcore.base.naming import call_named
 from lodcore.base.other_names import explained
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
@@ -211,7 +211,7 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         (2, None, 3)
         """
         if type(arrays) is not list:
-            if isinstance(arrays, (str, bytes)) or not hasattr(arrays, "__iter__"):
+            if isinstance(arrays, (str, bytes)) or not is_iterable(arrays):
                 raise DTypeError(f"LoDTensor.from_arrays: arrays: is {type(arrays).__name__}; a list is needed")
             arrays = list(arrays)
         rows, offsets = join_arrays("LoDTensor.from_arrays", arrays, dtype, out)
@@ -501,7 +501,7 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         else:
             sizes = padded_lengths(where, lod, first, length, multiple_of, min_length)
         left = is_left(where, side)
-        if mode not in ("constant", "replicate"):
+        if not isinstance(mode, str) or mode not in ("constant", "replicate"):
             raise ValueError(f'{where}: mode: is {mode!r}; "constant" or "replicate" is needed')
         fill = fill_row("LoDTensor.to_padded: fill_value", fill_value, values)
         offsets = lod_body.offsets_view(lod, first) if depth == 1 else lines_of(where, lod, first, sizes[:-1], left)

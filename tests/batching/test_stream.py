@@ -362,12 +362,12 @@ def test_copied_stream_advances_independently(make, steps):
 def test_streams_that_cannot_be_copied_name_their_source():
     source = ((k,) for k in range(4))
     stream = pack_stream(source, 8)
-    with pytest.raises(TypeError, match="^pack_stream: copy: would take items from the same source; .* state_dict"):
+    with pytest.raises(TypeError, match=r"^pack_stream: copy: would take items from the same source; .* state_dict"):
         copy.copy(stream)
     for call in (copy.deepcopy, pickle.dumps):
         for one in (stream, pack_stream(map(list, source), 8)):
             with pytest.raises(
-                TypeError, match="^pack_stream: source: is a generator, which cannot be copied; .*state"
+                TypeError, match=r"^pack_stream: source: is a generator, which cannot be copied; .*state"
             ):
                 call(one)
     assert list(stream) == [[(k,) for k in range(4)]]

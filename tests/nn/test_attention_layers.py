@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoD, LoDError, LoDTensor, grad_check, nn, ops, value_and_grad, while_loop
+from lodcore import DTypeError, LoD, LoDError, LoDTensor, grad_check, nn, ops, value_and_grad, while_loop
 
 MEMORY, QUERIES = [2, 0, 3, 1], [1, 2, 0, 2]
 LAYER = nn.AdditiveAttention(3, 3, 4)
@@ -209,3 +209,10 @@ def test_dot_attention_of_one_query_equals_sequences_of_one_query(scale):
         found.append([getattr(one, "values", one) for one in every if one is not None])
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+
+
+def test_a_memory_without_levels_is_refused():
+    parameters = LAYER.init(np.random.default_rng(0))
+    for call in (lambda: LAYER(parameters, np.ones((2, 3)), np.ones((2, 3))), lambda: LAYER.keys(parameters, 3)):
+        with pytest.raises(DTypeError, match=r"^AdditiveAttention.*: memory: is .*; a LoDTensor or nested lists"):
+            call()

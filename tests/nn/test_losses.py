@@ -88,7 +88,11 @@ X = rows(LODS[0])
         (lambda: nn.Dropout(1.5), ValueError, "Dropout: rate: is 1.5"),
         (lambda: nn.Dropout("a"), DTypeError, "Dropout: rate: is 'a'"),
         (lambda: nn.Stacked(nn.GRU(2, 2), num_layers=0), ValueError, "Stacked: num_layers: is 0; 1 .. 1000 is valid"),
-        (lambda: nn.Stacked(nn.GRU(2, 2), num_layers=10**9), ValueError, "num_layers: is 1000000000; 1 .. 1000 is valid"),
+        (
+            lambda: nn.Stacked(nn.GRU(2, 2), num_layers=10**9),
+            ValueError,
+            "num_layers: is 1000000000; 1 .. 1000 is valid",
+        ),
         (lambda: nn.Stacked([nn.GRU(2, 2)], num_layers=2), ValueError, "Stacked: num_layers: is 2; it goes with"),
     ],
 )

@@ -525,3 +525,19 @@ def test_in_place_refuses_an_array_that_is_two_parameters():
         optimizer.step(parameters, gradients, state, in_place=True)
     assert shared.tolist() == [1.0]
     assert optimizer.step(parameters, gradients, state)[0]["z"].round(6).tolist() == [0.9]
+
+
+@pytest.mark.parametrize("optimizer", [nn.SGD(0.1, momentum=0.9), nn.AdamW(0.1)])
+def test_parameters_and_states_of_any_byte_order(optimizer):
+    p, g = np.random.default_rng(0).normal(size=(2, 40))
+    wanted, state = optimizer.step(p, g, optimizer.init(p))
+    swapped = p.astype(p.dtype.newbyteorder())
+    for value, start in (
+        (swapped, optimizer.init(p)),
+        (p, optimizer.init(swapped)),
+        (swapped, optimizer.init(swapped)),
+    ):
+        found, after = optimizer.step(value, g, start)
+        np.testing.assert_array_equal(found, wanted)
+        for name in state:
+            np.testing.assert_array_equal(after[name], state[name])

@@ -211,7 +211,9 @@ def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int, sa
 
 def _chosen_of(mask: Any, n_true: int, n_false: int) -> Array:
     """Return the checked mask of two sides."""
-    given: Array = mask_of("merge_by_mask: mask", mask, None if np.ndim(mask) else n_true + n_false)
+    given: Array = mask_of(
+        "merge_by_mask: mask", mask, None if isinstance(mask, (list, tuple)) or np.ndim(mask) else n_true + n_false
+    )
     if len(given) != n_true + n_false:
         sides = f"when_true has {n_true} sequences and when_false {n_false}"
         raise ShapeError(f"merge_by_mask: mask: has {len(given)} entries; {sides}")

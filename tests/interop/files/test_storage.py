@@ -134,6 +134,26 @@ class Narrow(io.RawIOBase):
         return self.bytes.write(bytes(data[: self.most])) if self.most else None
 
 
+class Dribbling:
+    """A file of seven bytes at a time that is no file of `io`."""
+
+    def __init__(self, data):
+        self.bytes = io.BytesIO(data)
+        self.seek, self.tell = self.bytes.seek, self.bytes.tell
+
+    def read(self, count=-1):
+        return self.bytes.read(7 if count < 0 else min(count, 7))
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_load_takes_files_that_return_less_than_was_asked_for(compress):
+    file = io.BytesIO()
+    lodcore.save(file, {"x": X, "n": 3}, compress=compress)
+    assert same(lodcore.load(Dribbling(file.getvalue())), {"x": X, "n": 3})
+    with pytest.raises(LoDError, match="is damaged"):
+        lodcore.load(Dribbling(file.getvalue()[:-9]))
+
+
 class Uncounted:
     """A writer that does not say how many bytes it has taken."""
 

@@ -62,7 +62,7 @@ G = Groups({"v": lodcore.array([[1], [], [2, 3]])}, {"k": [1, 2, 3]})
 #: Calls with a column of three entries, and the name of the argument.
 CALLS = [
     (lambda c: lodcore.group_by(c, [1, 2, 3]), "group_by: key"),
-    (lambda c: lodcore.group_by([1, 2, 1], c), "group_by: x"),
+    (lambda c: lodcore.group_by([1, 2, 1], c), "group_by: column 0"),
     (lambda c: lodcore.group_by((c, [1, 2, 1]), [1, 2, 3]), r"group_by: key\[0\]"),
     (lambda c: lodcore.group_rows(c), "group_rows: key"),
     (lambda c: lodcore.match_keys(c, c), "match_keys: x_keys"),

@@ -26,7 +26,6 @@ from lodcore.ops.move.structure import lod_reset
 from lodcore.ops.order.keys import check_keys, is_several, keys_of, listed, numbered, records_of_keys, sorting_of
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import as_array
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["explode", "group_by", "group_rows", "implode", "join_by_key", "match_keys"]
@@ -179,8 +178,8 @@ def _joint_key(given: Any) -> Array:
 
 def _column(where: str, name: str, key: Any, column: Any) -> Any:
     """Return a column with one row, or sequence, per key; where only a run knows both, it checks that."""
-    if not isinstance(column, (Symbol, LoDTensor, np.ndarray)):
-        convert = nested_operand if levels_of_given(column) else as_array
+    if not isinstance(column, (Symbol, LoDTensor)):
+        convert = nested_operand if levels_of_given(column) else dense_of
         column = convert(f"{where}: {name}", column)
     if not column.ndim:
         raise ShapeError(f"{where}: {name}: has no axis; one row per key is needed")

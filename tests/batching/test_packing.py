@@ -390,6 +390,7 @@ def test_copied_plan_equals_the_plan(lengths, overflow, way):
 WRONG = [
     (([1, -2], 3), {}, LoDError, r"pack_plan: lengths: is -2 at position 1; a length is not negative"),
     (([2**61, 2**61], 2**62), {}, LoDError, "their sum must be below"),
+    (([1, 2**61, 2**61 + 1], 2**62), {}, LoDError, f"is {2**61 + 1} at position 2; their sum must be below"),
     (([1.5], 3), {}, DTypeError, "pack_plan: lengths"),
     (([[1, 2], [3]], 3), {}, DTypeError, "holds sequences"),
     (([1], 0), {}, ValueError, "budget: is 0; 1"),

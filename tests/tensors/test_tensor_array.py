@@ -405,3 +405,8 @@ def array_of(xs):
     for at, x in enumerate(xs):
         array.write(at, x)
     return array
+
+
+def test_a_size_is_a_number_beside_what_is_unstacked():
+    with pytest.raises(lodcore.DTypeError, match="TensorArray: size: is LoDTensor"):
+        TensorArray(lodcore.array([[1], [2, 3]]), unstack_from=np.ones(2))

@@ -179,6 +179,11 @@ def test_gradients_in_a_program_are_exact_and_in_a_loop_close(at, factor, says):
         assert len(calls) == 3
 
 
+def test_gradients_that_are_nan_in_every_way_agree():
+    op = scaled(lambda d, x, scale: (d * scale * np.nan, (d * x.values).sum()), 1)
+    rules.check_gradient_ways(op, SAMPLE)
+
+
 @for_each("name", ["x", "scale", "out"])
 def test_values_that_a_rule_reads_but_does_not_name(name):
     reads = {

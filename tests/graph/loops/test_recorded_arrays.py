@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import DTypeError, GraphError, LoDTensor, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, VarArray, Variable, data, parameter, while_loop
+from lodcore.graph.loops.frames import common_spec
+from lodcore.operators.roles import NO_ELEMENTS
 from lodcore.tensors.tensor_array import ArrayVersion
 from tests.helpers.bodies import contents
 from tests.helpers.tables import for_each
@@ -554,3 +556,10 @@ def test_recording_refuses_an_index_that_is_no_integer():
             ):
                 with pytest.raises(DTypeError, match=r": (index|step): .*; an integer, or an array of one, is needed"):
                     call()
+
+
+@pytest.mark.parametrize(("one", "other", "kind"), [((3,), (), object), ((), (3,), object), ((3,), (4,), np.ndarray)])
+def test_elements_of_other_numbers_of_axes_have_no_common_spec(one, other, kind):
+    specs = [lodcore.Spec(shape, np.dtype(float)) for shape in (one, other)]
+    assert common_spec(*specs).kind is kind
+    assert common_spec(specs[0], NO_ELEMENTS) == specs[0] == common_spec(NO_ELEMENTS, specs[0])

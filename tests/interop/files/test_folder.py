@@ -662,6 +662,17 @@ def test_whoever_writes_next_removes_the_drafts_of_dead_writers_of_any_file(tmp_
     assert left > 5
 
 
+def test_a_draft_of_a_dead_writer_of_a_folder_is_removed_with_the_folders_in_it(tmp_path, quick):
+    killed_at(lambda: lodcore.save(tmp_path / "x.npz", OLD), 5)
+    (draft,) = tmp_path.iterdir()
+    (draft / "content" / "part").mkdir(parents=True, exist_ok=True)
+    (draft / "content" / "part" / "0.npy").write_bytes(b"1")
+    (tmp_path / "kept").mkdir()
+    (draft / "link").symlink_to(tmp_path / "kept")
+    lodcore.save(tmp_path / "x.npz", NEW)
+    assert sorted(os.listdir(tmp_path)) == ["kept", "x.npz"]
+
+
 def test_save_keeps_files_and_links_whose_names_resemble_drafts(tmp_path, quick):
     """A file, a link and folders of other names are somebody else's."""
     (tmp_path / "other").mkdir()

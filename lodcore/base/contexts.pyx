@@ -9,9 +9,7 @@ cimport cython
 
 from lodcore.base.dispatch cimport VariableBody, recording
 
-from os import O_DIRECTORY, O_RDONLY
-from os import close as close_number
-from os import open as open_number
+import os
 from threading import get_ident
 
 from lodcore.base.journal import release_arrays, take_contents
@@ -164,7 +162,7 @@ cdef class Opener:
         self.flags = flags
 
     def __call__(self, path, int flags):
-        return open_number(path, flags | self.flags, 0o666)
+        return os.open(path, flags | self.flags, 0o666)
 
 
 cdef class Folder:
@@ -180,7 +178,7 @@ cdef class Folder:
 
     def __cinit__(self, path):
         self.number = -1
-        self.number = open_number(path, O_RDONLY | O_DIRECTORY)
+        self.number = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
 
     def fileno(self):
         """Return its descriptor; -1 if it is closed."""
@@ -191,7 +189,7 @@ cdef class Folder:
         cdef int number = self.number
         self.number = -1
         if number >= 0:
-            close_number(number)
+            os.close(number)
 
     def __dealloc__(self):
         self.close()

@@ -241,28 +241,27 @@ for text in {WITHOUT_MEMORY[share::SHARES]!r}:
 
 
 def test_streams_that_find_no_memory(survivor):
-    """Also if there is none for the traceback of the error: no item is lost."""
+    """Also if there is none for the traceback of the error: no item is lost. Sums of NumPy 2.0.0 crash alone."""
     if not survivor:
         pytest.skip("this Python crashes without lodcore, too")
     survives("""
 import itertools, _testcapi
-from lodcore.batching import batch_stream, pack_stream
+from lodcore.batching import pack_stream
 items = [(k,) * (k % 5) for k in range(12)]
-for make in (pack_stream, batch_stream):
-    for first in range(60):
-        for count in (1, 2, 5, 20):
-            stream = make(iter(items), 8, buffer=4)
-            found = [[], []]
-            for k in range(2):
-                _testcapi.set_nomemory(first, first + count)
-                try:
-                    found[k] = next(stream)
-                except MemoryError:
-                    pass
-                finally:
-                    _testcapi.remove_mem_hooks()
-            found.extend(stream)
-            assert sorted(itertools.chain(*found)) == sorted(items), (make, first, count)
+for first in range(60):
+    for count in (1, 2, 5, 20):
+        stream = pack_stream(iter(items), 8, buffer=4)
+        found = [[], []]
+        for k in range(2):
+            _testcapi.set_nomemory(first, first + count)
+            try:
+                found[k] = next(stream)
+            except MemoryError:
+                pass
+            finally:
+                _testcapi.remove_mem_hooks()
+        found.extend(stream)
+        assert sorted(itertools.chain(*found)) == sorted(items), (first, count)
 """)
 
 

@@ -16,14 +16,7 @@ from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 
-__all__ = ["known_levels", "pack_documents", "unpack_documents"]
-
-
-def known_levels(x: Any) -> tuple[int, Any]:
-    """Return the number of levels of a tensor or a Variable, and its value, which is None if it is not known yet."""
-    if isinstance(x, Symbol):
-        return x.spec.num_levels, x.get() if x.has_value else None  # type: ignore[attr-defined]
-    return x.num_levels if isinstance(x, LoDTensor) else 0, x
+__all__ = ["pack_documents", "unpack_documents"]
 
 
 def pack_documents(plan: PlanOfBins, x: Any) -> LoDTensor:
@@ -31,11 +24,10 @@ def pack_documents(plan: PlanOfBins, x: Any) -> LoDTensor:
     where = "PackPlan.apply"
     x = nested_operand(f"{where}: x", x)
     x = check(documents_planned, x, plan.lengths, where=where)
-    levels, _ = known_levels(x)
-    if plan.is_cut and levels > 1:
-        raise LoDError(f"{where}: x: has {levels} levels; the plan cuts documents, which must have one level")
+    if plan.is_cut and x.num_levels > 1:
+        raise LoDError(f"{where}: x: has {x.num_levels} levels; the plan cuts documents, which must have one level")
     taken: Any = _pieces(plan, x) if plan.is_cut else gather_sequences(x, plan.documents)
-    if levels == 1:
+    if x.num_levels == 1:
         return lod_reset(taken, target_lod=plan.lod)  # type: ignore[return-value]  # plans have levels
     return _grouped(taken, plan.bins.lengths())  # type: ignore[no-any-return]
 
@@ -72,12 +64,12 @@ def unpack_documents(plan: PlanOfBins, y: Any) -> Any:
     where = "PackPlan.undo"
     if not isinstance(y, (Symbol, np.ndarray)) or getattr(y, "ndim", None) == 0:
         y = as_nested(f"{where}: y", y)
-    if not known_levels(y)[0]:
+    if not getattr(y, "num_levels", 0):
         count = plan.lod.num_rows
         y = check(rows_planned, y, where=where, count=count, planned=f"the plan packs {count} tokens")
         y = lod_reset(y, target_lod=plan.lod)
     y = check(bins_planned, y, plan.bins.lengths(), where=where)
-    if known_levels(y)[0] == 1:
+    if y.num_levels == 1:
         if not plan.is_whole:
             raise LoDError(f"{where}: y: has one row per document; the plan drops or cuts documents, or is a part")
         single = lod_append(y, lengths=np.ones(len(plan.documents), np.int64))

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from lodcore.base.dispatch import Symbol
 from lodcore.base.keywords import hinting
 from lodcore.base.memory import flag
-from lodcore.batching.applied_plans import known_levels
 from lodcore.batching.limits import Int64, as_choice, as_count, as_lengths, sealed
 from lodcore.batching.pack_plans import PackPlan, Pieces, plan_of_pieces
 from lodcore.errors import LoDError
@@ -127,9 +126,8 @@ class ChunkPlan:
         """
         where = "ChunkPlan.apply"
         x = nested_operand(f"{where}: x", x)
-        levels, _ = known_levels(x)
-        if levels != 1:
-            raise LoDError(f"{where}: x: has {levels} levels; documents of tokens have one")
+        if x.num_levels != 1:
+            raise LoDError(f"{where}: x: has {x.num_levels} levels; documents of tokens have one")
         x = check(documents_planned, x, self.lengths, where=where)
         chunks = sequence_chunk(x, *self._cut)  # type: ignore[arg-type]
         return lod_reset(chunks, target_lod=self.lod)  # type: ignore[return-value]
@@ -167,8 +165,7 @@ class ChunkPlan:
         as_choice(f"{where}: reduce", reduce, ("mean", "first"))
         if not isinstance(y, (Symbol, np.ndarray)) or getattr(y, "ndim", None) == 0:
             y = as_nested(f"{where}: y", y)
-        levels, _ = known_levels(y)
-        if levels:
+        if getattr(y, "num_levels", 0):
             y = check(windows_planned, y, LoDTensor(np.zeros((self.lod.num_rows, 0), np.bool_), self.lod), where=where)
         else:
             count = self.lod.num_rows

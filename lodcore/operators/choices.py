@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.operators.operands import Array
 
 __all__ = ["choose"]
@@ -55,7 +56,7 @@ def _chosen(condition: Array, x: Any, y: Any) -> Array | None:
         return None
     by_row = condition.shape == (shape[0], *[1] * (len(shape) - 1))
     width = math.prod(shape[1:]) if by_row else 1
-    if not (by_row or condition.shape == shape) or not _is_plain(condition) or dtype.hasobject or not width:
+    if not (by_row or condition.shape == shape) or not buffers.is_plain(condition) or not width:
         return None
     first, second = (_rows(one, dtype, shape, width) for one in (x, y))
     if first is None or second is None:
@@ -66,16 +67,13 @@ def _chosen(condition: Array, x: Any, y: Any) -> Array | None:
     return out
 
 
-def _is_plain(x: Array) -> bool:
-    return x.flags.c_contiguous and x.flags.aligned and x.dtype.isnative
-
-
 def _rows(x: Any, dtype: np.dtype[Any], shape: tuple[int, ...], width: int) -> Array | None:
     """Return the bytes of an operand, row by row, or of the one row of a number; None if NumPy converts them."""
-    if type(x) is np.ndarray and x.shape == shape and x.dtype == dtype and _is_plain(x):
-        return x.reshape(-1, width).view(np.uint8)
+    if buffers.is_plain(x) and x.shape == shape and x.dtype == dtype:
+        made: Array = x.reshape(-1, width).view(np.uint8)
+        return made
     if isinstance(x, np.generic) or (type(x) is np.ndarray and not x.ndim):
-        held = x.dtype == dtype and x.dtype.isnative
+        held = x.dtype == dtype
     else:
         held = dtype.kind in HOLDS.get(type(x), "") and _is_small(x, dtype)
     return np.full((1, width), x, dtype).view(np.uint8) if held else None

@@ -13,7 +13,7 @@ from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, refuse_conversion
 from lodcore.tensors.sparse_tensor import SparseTensor
-from lodcore.tensors.tensor import DenseTensor, Spec, Tensor, may_stand_for, register_parents
+from lodcore.tensors.tensor import PARENTS, DenseTensor, Spec, Tensor, may_stand_for, register_parents
 
 __all__ = [
     "copied",
@@ -29,11 +29,10 @@ __all__ = [
     "spec_of_kind",
 ]
 
-#: The kinds of the package for which others stand; a subclass is one of them, unless it is registered.
+#: The kinds of the package for which others stand; a subclass is one of them, unless it has registered parents.
 OWN = frozenset((np.ndarray, LoDTensor, DenseTensor))
 
 _FOUND: dict[type, type | None] = {}  # what `stands_for` has found
-_REGISTERED: set[type] = set()
 
 
 def register_inheritance(child: type, *parents: type) -> None:
@@ -79,7 +78,6 @@ def register_inheritance(child: type, *parents: type) -> None:
     register_parents(child, *parents)
     _FOUND.clear()
     if issubclass(child, Tensor) and child not in OWN:
-        _REGISTERED.add(child)
         if child.instead_of_dense is Tensor.instead_of_dense and stands_for(child) is not None:
             child.instead_of_dense = None
         dispatch.count_kinds()
@@ -89,7 +87,8 @@ def stands_for(kind: type) -> type | None:
     """Return LoDTensor or np.ndarray for a kind from outside that stands for it; None for kinds of the package."""
     found = _FOUND.get(kind, kind)
     if found is kind:
-        own = not issubclass(kind, Tensor) or (not OWN.isdisjoint(kind.__mro__) and kind not in _REGISTERED)
+        derived = kind in OWN or (kind not in PARENTS and not OWN.isdisjoint(kind.__mro__))
+        own = derived or not issubclass(kind, Tensor)
         found = None if own else _base(kind)
         _FOUND[kind] = found
     return found

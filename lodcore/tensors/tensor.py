@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
-__all__ = ["DenseTensor", "Spec", "Tensor", "is_holder", "may_stand_for", "register_parents"]
+__all__ = ["PARENTS", "DenseTensor", "Spec", "Tensor", "is_holder", "may_stand_for", "register_parents"]
 
 Array = np.ndarray[Any, Any]
 

@@ -7,6 +7,7 @@ import pytest
 
 import lodcore
 from lodcore import DenseTensor, LoDTensor, Tensor, TensorArray, ops, vjp
+from lodcore.errors import DTypeError
 from lodcore.graph import (
     Executor,
     Program,
@@ -94,6 +95,14 @@ def test_a_registered_subclass_is_kept_in_runs_specs_and_gradients(x):
         assert gradient.lod is out.lod is x.lod
         assert [type(y) for y in (x + 1, 1 + x, np.tanh(x), x > 1, lodcore.sequence_softmax(x))] == [Named] * 5
         assert type(x.mean(axis=1)) is np.ndarray
+
+
+@pytest.mark.parametrize("name", ["x.npz", "x"])
+@pytest.mark.parametrize("x", [Named(LISTS.values, LISTS.lod), Column(LISTS.values), Diagonal([1.0])])
+def test_a_registered_kind_is_not_saved_as_another_one(tmp_path, x, name):
+    with pytest.raises(DTypeError, match=rf"save: tree\[x\]: is {type(x).__name__}; arrays, LoDTensors"):
+        lodcore.save(tmp_path / name, {"x": x})
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_registered_kind_is_fed():

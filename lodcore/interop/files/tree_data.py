@@ -12,6 +12,7 @@ import numpy as np
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import lod_tensor_body
+from lodcore.tensors.kinds import is_foreign
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.sparse_tensor import SparseTensor
@@ -110,7 +111,8 @@ def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: i
     here = f"{where}: tree" + "".join(f"[{part}]" for part in path)
     if depth > DEEPEST:
         raise LoDError(f"{where}: tree: is nested more than {DEEPEST} deep; does it contain itself?")
-    if isinstance(tree, LoDTensor):
+    kind = type(tree)
+    if isinstance(tree, LoDTensor) and not is_foreign(kind):
         lod: Any = tree.lod
         return {"lodtensor": packed.name(tree.values, path), "lod": packed.number(lod)}
     if isinstance(tree, SparseTensor):
@@ -124,7 +126,6 @@ def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: i
                 "ndarrays of numbers, dates or text can be saved"
             )
         return {"scalar" if isinstance(tree, np.generic) else "array": packed.name(np.asarray(values), path)}
-    kind = type(tree)
     if kind is dict:
         for key in tree:
             if type(key) not in (str, int):

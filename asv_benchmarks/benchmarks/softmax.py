@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lodcore import LoDTensor, sequence_cumsum, sequence_logsumexp, sequence_softmax, vjp
+from lodcore import LoDTensor, ops, sequence_cumsum, sequence_logsumexp, sequence_softmax, vjp
 
 from .common import WIDTHS, Peaks, Times
 
@@ -83,6 +83,21 @@ class SoftmaxGradient(Times, widths=WIDTHS):
     def flat(self, batch):
         y, d, lengths = sequence_softmax(scores(batch)).values, batch.values, batch.lengths
         return lambda: y * (d - np.repeat(reduced(np.add, y * d, batch, 0), lengths, axis=0))
+
+
+class SoftmaxOfRows(Times, widths=[64]):
+    """Compute the softmax of the numbers of each row."""
+
+    def lodcore(self, batch):
+        x = scores(batch)
+        return lambda: ops.softmax(x)
+
+    def flat(self, batch):
+        def run():
+            powers = np.exp(batch.values - batch.values.max(-1, keepdims=True))
+            return powers / powers.sum(-1, keepdims=True)
+
+        return run
 
 
 class LogSumExp(Times, widths=WIDTHS):

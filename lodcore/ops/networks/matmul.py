@@ -199,7 +199,7 @@ def softmax(x: Any, axis: int = -1) -> Any:
     Returns
     -------
     LoDTensor or ndarray
-        float64 for integers; nan where all values are -inf.
+        With the dtype of `numpy.exp`: float64 for int64. It is nan where all values are -inf.
 
     Examples
     --------
@@ -213,8 +213,24 @@ def softmax(x: Any, axis: int = -1) -> Any:
     values = values.astype(float_of("softmax", values.dtype), copy=False)
     if values.shape[where] == 0:
         return values
+    if values.dtype.char in "fd":
+        return _along("softmax", kernels.softmax.softmax_rows, "ror", where, values)
     with named_caller():
         return _softmax(values, where)
+
+
+def _along(name: str, kernel: Any, roles: str, axis: int, first: Array, *others: Array) -> Array:
+    """Run a kernel of sequences along an axis: the rows of a sequence are as wide as the axes after it."""
+    plain = [np.ascontiguousarray(x, np.dtype(first.dtype.char)) for x in (first, *others)]
+    shape = plain[0].shape
+    made = buffers.new_rows(name, plain[0], shape[0])
+    length, width = shape[axis], math.prod(shape[axis + 1 :])
+    count = math.prod(shape[: axis + 1])
+    bounds = np.arange(0, count + 1, length, dtype=np.int64)
+    over_sequences(
+        kernel, roles, *(x.reshape(count, width) for x in plain), bounds, made.reshape(count, width), cost=COST
+    )
+    return made
 
 
 def _softmax(values: Any, axis: int) -> Any:
@@ -244,7 +260,10 @@ def _(x: Spec, axis: int) -> Spec:
 
 @softmax.define_vjp
 def _(d: Array, out: Any, axis: int) -> Any:
-    return _softmax_back(d, np.asarray(rows_of(out)), axis)
+    y = np.asarray(rows_of(out))
+    if y.dtype.char not in "fd" or not y.size:
+        return _softmax_back(d, y, axis)
+    return _along("softmax", kernels.softmax.pull_softmax, "rror", axis % y.ndim, y, d)
 
 
 def _softmax_back(d: Any, out: Any, axis: int) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoDTensor, sequence_cumsum, sequence_logsumexp, sequence_softmax, vjp
+from lodcore import LoDTensor, ops, sequence_cumsum, sequence_logsumexp, sequence_softmax, vjp
 
 
 def each(x, level, function):
@@ -35,6 +35,30 @@ def test_softmax_and_logsumexp_with_infinities_and_nan(dtype):
     logs = sequence_logsumexp(x)
     np.testing.assert_allclose(logs, [np.log(2), -inf, inf, nan, -inf, -300], 1e-6)
     assert logs.dtype == dtype
+
+
+@pytest.mark.parametrize("dtype", ["f4", ">f8"])
+@pytest.mark.parametrize("shape", [(7,), (2, 9), (3, 1, 5), (2, 3, 4, 2), (0, 3), (3, 0, 2)])
+@pytest.mark.parametrize("order", [lambda x: x, np.transpose, lambda x: np.repeat(x, 2, 0)[::-2]])
+def test_softmax_along_an_axis_is_that_of_sequences_along_it(dtype, shape, order):
+    rng = np.random.default_rng(0)
+    x = order(rng.normal(scale=3, size=shape).astype(dtype))
+    d = order(rng.normal(size=shape).astype(dtype))
+    for axis in range(x.ndim):
+        if not x.shape[axis]:
+            continue
+        native = x.dtype.newbyteorder("=")
+        moved, turned = (np.moveaxis(y, axis, 0).astype(native, order="C") for y in (x, d))
+        columns = LoDTensor.from_lengths(moved, [len(moved)])
+        want, pull = vjp(sequence_softmax, columns)
+        for given in (axis, axis - x.ndim):
+            out, pullback = vjp(lambda x, given=given: ops.softmax(x, given), x)
+            close = {"rtol": 1e-6, "atol": 1e-6}  # columns are added in another order than rows of one number
+            np.testing.assert_allclose(np.moveaxis(out, axis, 0), want.values, **close)
+            (gradient,) = pullback(d)
+            assert out.dtype == native
+            assert gradient.dtype == x.dtype
+            np.testing.assert_allclose(np.moveaxis(gradient, axis, 0), pull(turned)[0].values, **close)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])

@@ -27,6 +27,7 @@ __all__ = [
     "no_dtype",
     "no_gradient",
     "no_levels",
+    "nothing_of",
     "on_rows",
     "operand_name",
     "rows_below",
@@ -151,6 +152,11 @@ def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
 def with_levels(values: Array, lod: LoD, count: int) -> Any:
     """Return values with the first levels of a LoD, or as an ndarray if there are no levels."""
     return lod_tensor_body.owned_tensor(values, lod_body.slice_levels(lod, 0, count)) if count else values
+
+
+def nothing_of(dtype: np.dtype[Any]) -> Any:
+    """Return the entry of a dtype where there is none: NaT for dates and durations, empty text, or 0."""
+    return "NaT" if dtype.kind in "mM" else "" if dtype.kind in "US" else 0
 
 
 def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:

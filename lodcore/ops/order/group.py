@@ -15,7 +15,7 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import choice_of, dense_of
 from lodcore.operators.copies import nested_operand
 from lodcore.operators.lod_rules import levels_of, no_lod
-from lodcore.operators.operands import Array
+from lodcore.operators.operands import Array, nothing_of
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense
 from lodcore.ops.elementwise.convert import rows
@@ -351,7 +351,8 @@ def join_by_key(x: Any, y: Any, x_keys: Any, y_keys: Any, how: str = "inner", de
     how : {"inner", "left", "right", "outer"}
         Which sequences without a partner are kept: none, those of x, those of y, or those of both.
     default : scalar
-        The row of an ndarray where there is no partner; a missing sequence is empty.
+        The row of an ndarray where there is no partner; 0 means NaT for dates and durations, and empty text. A missing
+        sequence is empty.
 
     Returns
     -------
@@ -372,11 +373,14 @@ def join_by_key(x: Any, y: Any, x_keys: Any, y_keys: Any, how: str = "inner", de
     (['a', 'b', 'c'], [[1, 2], [3], []], [[], [10], [20, 30]])
     """
     keys, x_places, y_places = match_keys(x_keys, y_keys, how)
-    taken = [
-        gather_nested(_column("join_by_key", name, key, one), places, [] if levels_of_given(one) else default)
-        for name, one, key, places in (("x", x, x_keys, x_places), ("y", y, y_keys, y_places))
-    ]
-    return keys, taken[0], taken[1]
+
+    def taken(name: str, key: Any, x: Any, places: Any) -> Any:
+        column = _column("join_by_key", name, key, x)
+        zero = isinstance(default, (int, float)) and default == 0
+        missing = [] if levels_of_given(column) else nothing_of(column.dtype) if zero else default
+        return gather_nested(column, places, missing)
+
+    return keys, taken("x", x_keys, x, x_places), taken("y", y_keys, y, y_places)
 
 
 def levels_of_given(x: Any) -> int:

@@ -12,7 +12,7 @@ from lodcore.base.naming import named, with_arguments
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, integer_of
 from lodcore.operators.copies import nested_operand
-from lodcore.operators.operands import check_equal
+from lodcore.operators.operands import check_equal, nothing_of
 from lodcore.ops.elementwise.compare import (
     equal,
     greater_equal_than,
@@ -318,7 +318,7 @@ def _taken(x: Any, y: Any, first: Any, side: str, tolerance: Any, nearest: bool)
     place = minus(place, 1) if backward else place
     inside = less_than(place, sequence_expand_as(lod_lengths(y, -1), x))
     at = where(logical_and(inside, greater_equal_than(place, 0)), add(place, first), -1)
-    time = gather_nested(rows(y), at, "NaT" if y.dtype.kind in "mM" else 0)
+    time = gather_nested(rows(y), at, nothing_of(y.dtype))
     low, high = (time, x) if backward else (x, time)
     found = logical_and(greater_equal_than(at, 0), less_equal_than(low, high))  # not beside nan
     apart = _apart(low, high) if nearest or tolerance is not None else None
@@ -357,15 +357,7 @@ def _default_of(j: int, column: Any, default: Any) -> Any:
     kind = column.dtype.kind
     if kind not in "fcmMUS":
         raise DTypeError(f"join_asof: column {j}: has dtype {column.dtype}, which has no nan; a default is needed")
-    return (
-        np.nan
-        if kind in "fc"
-        else np.datetime64("NaT")
-        if kind == "M"
-        else np.timedelta64("NaT")
-        if kind == "m"
-        else ""
-    )
+    return np.nan if kind in "fc" else nothing_of(column.dtype)
 
 
 def _partners(x: Any, y: Any, x_keys: Any, y_keys: Any) -> Any:

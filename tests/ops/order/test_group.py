@@ -235,3 +235,23 @@ def test_group_by_and_explode_name_the_column_that_does_not_fit():
         lodcore.group_by([1, 2, 3], [1, 2, 3], [1, 2])
     with pytest.raises(LoDError, match="2 rows; level 0 of x has 3"):
         lodcore.explode([[1], [2], []], [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("rows", "missing"),
+    [
+        (np.array(["2020-01-01", "2020-01-02"], "M8[D]"), np.datetime64("NaT", "D")),
+        (np.array([1, 2], "m8[s]"), np.timedelta64("NaT", "s")),
+        (np.array(["a", "bc"]), ""),
+        (np.array([b"a", b"bc"]), b""),
+        (np.array([1.5, 2.5], "f4"), 0.0),
+        (np.array([True, True]), False),
+    ],
+)
+def test_join_by_key_fills_rows_without_a_partner_with_nothing(rows, missing):
+    _, x, y = lodcore.join_by_key(rows, rows, [1, 2], [2, 3], how="outer")
+    assert x.dtype == y.dtype == rows.dtype
+    np.testing.assert_array_equal(x, np.array([rows[0], rows[1], missing], rows.dtype))
+    np.testing.assert_array_equal(y, np.array([missing, rows[0], rows[1]], rows.dtype))
+    _, given, _ = lodcore.join_by_key(rows, rows, [1, 2], [2, 3], how="outer", default=rows[1])
+    np.testing.assert_array_equal(given, rows[[0, 1, 1]])

@@ -23,7 +23,7 @@ from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Index
 from lodcore.ops.elementwise.math import float_of
 from lodcore.ops.networks.matrix import SharedMatrix
-from lodcore.ops.reduce.pool import DIVIDE
+from lodcore.ops.reduce.pool import DIVIDE, extremes
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.tensor import Spec
@@ -339,11 +339,10 @@ def cross_entropy(
 
 def _smooth_losses(scores: Array, classes: Array, spread: float) -> tuple[Array, Array]:
     """Compute the loss of each row if `spread` of the target is even, and the row minus its maximum."""
-    bounds = _row_bounds(scores)
     with named_caller():
         with np.errstate(invalid="ignore"), Recycled():  # inf - inf
-            shifted = scores - _greatest(scores, bounds) if scores.size else scores
-        losses = _log_sums(shifted, bounds)
+            shifted = scores - _greatest(scores)[:, None] if scores.size else scores
+        losses = _log_sums(shifted, _row_bounds(scores))
         picked = shifted[np.arange(len(scores)), classes]
         if not spread:
             return losses - picked, shifted
@@ -371,13 +370,9 @@ def _check_real(dtype: np.dtype[Any]) -> None:
         raise DTypeError(f"cross_entropy: logits: have dtype {dtype}; real numbers are needed")
 
 
-def _greatest(x: Array, bounds: Array) -> Array:
-    """Return the maximum of each row, nan if it contains nan: shape (n, 1)."""
-    if x.dtype.char not in "fd":
-        return np.asarray(x.max(1, keepdims=True))
-    made = np.empty((len(x), 1), x.dtype)
-    over_sequences(kernels.pool.best_rows, "ro.s", x.reshape(-1, 1), bounds, False, made)
-    return made
+def _greatest(x: Array) -> Array:
+    """Return the maximum of each row, nan if it contains nan."""
+    return extremes(x, is_min=False) if x.dtype.char in "fd" else np.asarray(x.max(1))
 
 
 def _means(x: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base import buffers
+from lodcore.base.buffers import is_plain
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
@@ -26,7 +27,7 @@ from lodcore.ops.index.index import pick_along
 from lodcore.ops.index.index_values import index_values
 from lodcore.ops.move.lod_data import lod_index, lod_positions
 from lodcore.ops.move.position import by_position, drop_level, insert_level, pool_positions
-from lodcore.ops.reduce.pool import sequence_pool
+from lodcore.ops.reduce.pool import extremes, sequence_pool
 from lodcore.ops.reduce.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -100,6 +101,9 @@ def reduce_values(
             with named_caller():
                 if name == "mean":
                     reduced = _mean(values, chosen, keepdims)
+                elif initial is None and name in ("max", "min") and _in_rows(values, chosen):
+                    reduced = extremes(values, name == "min")
+                    reduced = reduced[..., None] if keepdims else reduced
                 elif initial is None:
                     reduced = REDUCTIONS[name](values, chosen, None, None, keepdims)
                 else:
@@ -114,6 +118,12 @@ def reduce_values(
 @reduce_values.define_steps
 def _(rows: Any, x: Any, name: str, axes: Any, keepdims: bool, initial: Any, empty: Any) -> Any:
     return rows.reduced(x, name, axes) if initial is None else None
+
+
+def _in_rows(values: Array, axes: tuple[int, ...]) -> bool:
+    """Return whether kernels take the values, and all of each row of the last axis is reduced."""
+    last = values.ndim - 1
+    return bool(last > 0 and axes == (last,) and values.dtype.char in "fd" and values.size and is_plain(values))
 
 
 def is_whole(x: Any, *settings: Any) -> bool:

@@ -189,6 +189,7 @@ if not TYPE_CHECKING:
             "interleave_places",
             "linear_fit",
             "lod_num",
+            "log_softmax",
             "moment",
             "num_rows",
             "repeat_runs",

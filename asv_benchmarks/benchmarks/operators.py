@@ -38,6 +38,7 @@ ARGUMENTS = {
     **several("sequence_argsort sequence_unique sequence_unique_all sequence_n_unique sequence_mode", X),
     **several("stop_gradient sequence_rank run_lengths sequence_var sequence_std sequence_diff sequence_shift", X),
     "fill_nan": lambda: (X,),
+    "log_softmax": lambda: (WIDE,),
     "sequence_searchsorted": lambda: (X, X),
     "sequence_interp": lambda: (X, X, X),
     "sequence_accumulate": lambda: (X, np.maximum),

@@ -6,7 +6,7 @@ from reference.draw import FLOATS
 from reference.draw_tensors import dense, levels_below, ragged, rows_for
 from reference.dtypes import promoted
 from reference.ops.levels import each_at_level, sequences
-from reference.ops.matmul import softmax
+from reference.ops.softmax import softmax
 from reference.reals import add_up
 
 __all__ = ["attend", "dot_attention"]

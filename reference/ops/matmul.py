@@ -1,4 +1,4 @@
-"""Products of matrices, softmax and loss of rows of numbers."""
+"""Products of matrices, and the loss of rows of numbers."""
 
 from reference.case import cases
 from reference.corners import STRUCTURES, depths
@@ -7,10 +7,11 @@ from reference.draw_tensors import dense, level_of, levels_below, ragged, rows_f
 from reference.dtypes import float_of, promoted
 from reference.ops.levels import at_level, each_at_level, sequences
 from reference.ops.reduce_values import REDUCTIONS, reduce_axes
-from reference.reals import add_up, divide, exp, log
+from reference.ops.softmax import loose, of_rows, softmax
+from reference.reals import add_up, divide, log
 from reference.tensors import Dense
 
-__all__ = ["cross_entropy", "product", "sequence_matmul", "softmax"]
+__all__ = ["cross_entropy", "product", "sequence_matmul"]
 
 
 def product(row, matrix):
@@ -38,14 +39,6 @@ def sequence_matmul(x, y, transpose_y, level, width):
     return at_level(multiplied, x[1], level)
 
 
-def softmax(row):
-    """Compute exp(x) / sum(exp(x)) of a row."""
-    if not row:
-        return []
-    powers = [exp(x - max(row)) for x in row]
-    return [divide(power, add_up(powers)) for power in powers]
-
-
 def cross_entropy(row, label, label_smoothing=0.0):
     """Compute the loss of a row of logits; label smoothing distributes a part of the target over all classes."""
     logs = [log(x) for x in softmax(row)]
@@ -60,19 +53,6 @@ def cross_entropy(row, label, label_smoothing=0.0):
 NUMBERS = (*FLOATS, "int64", "int32")
 EVERY = STRUCTURES | depths(4) | {*FLOATS, "no levels"}
 FINITE = ("quarters", "any")
-
-
-def of_rows(function, x, row_shape, dtype):
-    """Replace each row by the result of a function."""
-    made = [function(row) for row in x.rows]
-    if x.num_levels:
-        made = each_at_level(made, x.nested, x.num_levels)
-    return x.made(made, row_shape=row_shape, dtype=dtype)
-
-
-def loose(source, x):
-    """Remove the levels of a tensor, in some cases."""
-    return x.made(x.rows, 0) if source.integer(0, 3) == 0 else x
 
 
 @cases(EVERY | {"int64", "rows of no width", "rows of two axes", "nan"}, exact=False)
@@ -131,19 +111,6 @@ def _(x, y, transpose_y, level):
     if transpose_y:
         return x.made(made, x.num_levels + 1, (), dtype)
     return x.made(made, x.num_levels - 1, (width,), dtype)
-
-
-@cases(EVERY | {"int64", "infinite", "rows of width 1"}, exact=False)
-def draw_softmax(source):
-    x = loose(source, ragged(source, 4, NUMBERS, [(1,), (3,), (2, 2)], (*FINITE, "infinite")))
-    return {"x": x, "axis": source.choice([-1, len(x.row_shape)])}
-
-
-@draw_softmax.expected
-def _(x, axis):
-    deep = len(x.row_shape) == 2
-    function = (lambda row: [softmax(one) for one in row]) if deep else softmax
-    return of_rows(function, x, x.row_shape, float_of(x.dtype))
 
 
 @cases(EVERY, exact=False, walked="logits")

@@ -57,6 +57,7 @@ STEPS = {
     "logic": lambda x, y, p, q: np.where((x > 0) & ~(y > 0), x, y * 0.5),
     "cube": lambda x, y, p, q: x**3 * 0.1,
     "softmax": lambda x, y, p, q: ops.softmax(x) * y,
+    "log_softmax": lambda x, y, p, q: ops.log_softmax(x) * y,
     "norm": lambda x, y, p, q: ops.layer_norm(x, p(x.shape[1]), p(x.shape[1]), 0.1),
     "linear": lambda x, y, p, q: ops.linear(x, p(x.shape[1], 3), p(3)),
     "stop": lambda x, y, p, q: lodcore.stop_gradient(x) * 0.5 + y,

@@ -177,6 +177,7 @@ exp
 log
 sqrt
 softmax
+log_softmax
 elementwise arccos
 elementwise arccosh
 elementwise arcsin

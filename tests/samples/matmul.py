@@ -1,11 +1,11 @@
-"""Products of matrices, softmax and loss."""
+"""Products of matrices, and the loss of a classifier."""
 
 import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
 from reference.ops.levels import at_level, each_at_level, sequences
-from reference.ops.matmul import cross_entropy, product, sequence_matmul, softmax
+from reference.ops.matmul import cross_entropy, product, sequence_matmul
 from tests.helpers.agree import from_the_first
 from tests.helpers.draw import composite, integers, lods, read_only, sampled_from
 from tests.samples import Samples, call
@@ -89,7 +89,6 @@ def expected_pair(arguments):
 
 
 COSTS = """
-ops.softmax(w)
 lodcore.sequence_matmul(wide, wide, True)
 lodcore.matmul(w, np.ones((4, 4)))
 lodcore.cross_entropy(w, i % 4)
@@ -170,7 +169,7 @@ SAMPLES = {
     ),
 }
 
-# -- softmax and loss ----------------------------------------------------------------------------------------------
+# -- loss --------------------------------------------------------------------------------------------------------
 
 
 @composite
@@ -206,19 +205,6 @@ def expected_loss(arguments):
     return losses if given is None else each_at_level(losses, given.tolist(), given.num_levels)
 
 
-SAMPLES["softmax"] = Samples(
-    rows_of_numbers(["f4", "f8", "i8"], finite).map(call),
-    lambda arguments: on_rows(softmax, arguments["x"]),
-    rows_of_numbers(["f8"], smooth).map(call),
-    [
-        ("softmax(flat)", ShapeError, "axis: is -1.*sequence_softmax"),
-        ("softmax(wide, 0)", ShapeError, "axis: is 0.*sequence_softmax"),
-        ("softmax(wide, 2)", ShapeError, "axis: is 2.*2 axes"),
-        ("softmax(wide, 1.0)", DTypeError, "axis: is 1.0"),
-        ("softmax(3.0)", ShapeError, "axis: is -1.*0 axes"),
-    ],
-    exact=False,
-)
 SAMPLES["cross_entropy"] = Samples(
     labelled(FLOATS, finite),
     expected_loss,

@@ -1,10 +1,11 @@
-"""Samples of softmax, logarithms of sums and running sums."""
+"""Samples of softmax, logarithms of sums and running sums, within sequences and along an axis of values."""
 
 import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoD, LoDTensor, ShapeError
 from reference.ops import softmax as oracle
+from reference.ops.levels import at_level
 from tests.helpers.agree import from_the_first
 from tests.helpers.draw import ROW_SHAPES, composite, integers, lods, read_only, sampled_from
 from tests.samples import Samples, call
@@ -70,9 +71,50 @@ def errors(name):
     ]
 
 
+@composite
+def tensors_with_axis(draw, dtypes, odd=(), least=0):
+    """Draw numbers with one or two axes in each row, with levels or without, and one of their axes."""
+    lod = draw(lods(1, 3, most=5))
+    dtype, row_shape = draw(sampled_from(dtypes)), draw(sampled_from([(least,), (1,), (3,), (2, 2)]))
+    random = np.random.default_rng(draw(integers(0, 2**32)))
+    numbers = random.normal(size=(lod.num_rows, *row_shape)) * 2
+    for value in odd if dtype.kind == "f" else ():
+        numbers[random.random(numbers.shape) < 0.1] = value
+    values = read_only(np.abs(numbers).astype(dtype) if dtype.kind in "ui" else numbers.astype(dtype))
+    nested = draw(st.booleans())
+    axes = [*range(1 if nested or not len(values) else 0, values.ndim), -1]
+    return call(LoDTensor(values, lod) if nested else values, draw(sampled_from(axes)))
+
+
+def along(function):
+    """Make `expected` from a function of a list of numbers."""
+
+    def expected(arguments):
+        x, shape = arguments["x"], np.shape(getattr(arguments["x"], "values", arguments["x"]))
+        axis, levels = arguments["axis"] % len(shape), getattr(x, "num_levels", 0)
+        if not levels:
+            return oracle.along_axis(function, x.tolist(), axis, shape)
+        return at_level(lambda row: oracle.along_axis(function, row, axis - 1, shape[1:]), x.tolist(), levels)
+
+    return expected
+
+
+def errors_of_axes(name):
+    """List the wrong calls of a function along an axis of values."""
+    return [
+        (f"{name}(flat)", ShapeError, "axis: is -1.*sequence_softmax"),
+        (f"{name}(wide, 0)", ShapeError, "axis: is 0.*sequence_softmax"),
+        (f"{name}(wide, 2)", ShapeError, "axis: is 2.*2 axes"),
+        (f"{name}(wide, 1.0)", DTypeError, "axis: is 1.0"),
+        (f"{name}(3.0)", ShapeError, "axis: is -1.*0 axes"),
+    ]
+
+
 COSTS = """
 ops.sequence_softmax(x)
 ops.sequence_softmax(t, 0)
+ops.softmax(w)
+ops.log_softmax(w)
 """
 SAMPLES = {
     "sequence_softmax": Samples(
@@ -102,4 +144,14 @@ SAMPLES = {
         errors("sequence_cumsum"),
         exact=False,
     ),
+    **{
+        name: Samples(
+            tensors_with_axis([np.dtype(dtype) for dtype in ("f4", "f8", "i8")], ODD),
+            along(getattr(oracle, name)),
+            tensors_with_axis(FLOAT, least=1),
+            errors_of_axes(name),
+            exact=False,
+        )
+        for name in ("softmax", "log_softmax")
+    },
 }

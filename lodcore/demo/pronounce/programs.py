@@ -64,14 +64,8 @@ def _decode(network: Network, given: Parameters) -> None:
     queries = states.flatten(1)  # those of all branches of a word are for its letters
     context, weights = nn.dot_attention(queries, keys, values, scale=1.0)
     mixed = lodcore.tanh(queries @ of["mix"]["weight"][:width] + context)
-    log_probs = log_softmax(layers["out"](of["out"], mixed))
+    log_probs = lodcore.ops.log_softmax(layers["out"](of["out"], mixed))
     _result(log_probs=log_probs, weights=weights, next_hidden=hidden, next_cell=cell)
-
-
-def log_softmax(logits: Any) -> Any:
-    """Compute the logarithm of the softmax of each row."""
-    shifted = logits - np.max(logits, axis=-1, keepdims=True)
-    return shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True))
 
 
 def _named(tree: Any, path: tuple[str, ...]) -> Any:

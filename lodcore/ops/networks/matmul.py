@@ -1,4 +1,4 @@
-"""Matrix products, the softmax of values, and the loss of a classifier."""
+"""Matrix products, and the loss of a classifier."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodcore.base.memory import integer, unharmed
 from lodcore.base.recycling import Recycled, computed
 from lodcore.base.threads import get_num_threads, in_parts, over_sequences, parts
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.operators.arguments import axis_of, dense_of
+from lodcore.operators.arguments import dense_of
 from lodcore.operators.numbers import number_of
 from lodcore.operators.operands import Array, array_of, check_equal, on_rows, rows_of, unbroadcast
 from lodcore.operators.registry import Saved, operator
@@ -28,7 +28,7 @@ from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.tensor import Spec
 
-__all__ = ["cross_entropy", "matmul", "softmax"]
+__all__ = ["cross_entropy", "matmul"]
 
 COST = 8  # of one exponential, relative to copying a number
 
@@ -186,90 +186,6 @@ def _(rows: Any, x: Any, y: Any) -> Any:
     return rows.product(x, y)
 
 
-@operator(x=Dense)
-def softmax(x: Any, axis: int = -1) -> Any:
-    """Compute the softmax over an axis of the values: exp(x - max) / sum(exp(x - max)).
-
-    Parameters
-    ----------
-    x : LoDTensor or array_like
-    axis : int
-        The axis of the values, not of a level; see `sequence_softmax` for that.
-
-    Returns
-    -------
-    LoDTensor or ndarray
-        With the dtype of `numpy.exp`: float64 for int64. It is nan where all values are -inf.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> lodcore.ops.softmax([[0.0, 0.0], [1000.0, 0.0]])
-    array([[0.5, 0.5],
-           [1. , 0. ]])
-    """
-    values = array_of("softmax", x)
-    where = _axis(axis, values.ndim, isinstance(x, LoDTensor))
-    values = values.astype(float_of("softmax", values.dtype), copy=False)
-    if values.shape[where] == 0:
-        return values
-    if values.dtype.char in "fd":
-        return _along("softmax", kernels.softmax.softmax_rows, "ror", where, values)
-    with named_caller():
-        return _softmax(values, where)
-
-
-def _along(name: str, kernel: Any, roles: str, axis: int, first: Array, *others: Array) -> Array:
-    """Run a kernel of sequences along an axis: the rows of a sequence are as wide as the axes after it."""
-    plain = [np.ascontiguousarray(x, np.dtype(first.dtype.char)) for x in (first, *others)]
-    shape = plain[0].shape
-    made = buffers.new_rows(name, plain[0], shape[0])
-    length, width = shape[axis], math.prod(shape[axis + 1 :])
-    count = math.prod(shape[: axis + 1])
-    bounds = np.arange(0, count + 1, length, dtype=np.int64)
-    over_sequences(
-        kernel, roles, *(x.reshape(count, width) for x in plain), bounds, made.reshape(count, width), cost=COST
-    )
-    return made
-
-
-def _softmax(values: Any, axis: int) -> Any:
-    with np.errstate(invalid="ignore"):  # inf - inf
-        powers = np.exp(values - values.max(axis, keepdims=True))
-    return powers / powers.sum(axis, keepdims=True)
-
-
-@softmax.define_steps
-def _(rows: Any, x: Any, axis: int) -> Any:
-    return rows.by_function(_softmax, x, softmax.prepared_rule(_softmax_back), axis=axis)
-
-
-def _axis(axis: Any, ndim: int, nested: bool) -> int:
-    """Check an axis of values; return it counted from the first."""
-    found = axis_of("softmax: axis", axis, ndim)
-    if nested and found == 0:
-        raise ShapeError(f"softmax: axis: is {axis}, that of the rows; use sequence_softmax for sequences")
-    return found
-
-
-@softmax.define_infer
-def _(x: Spec, axis: int) -> Spec:
-    _axis(axis, len(x.shape), x.num_levels > 0)
-    return Spec(x.shape, float_of("softmax", x.dtype))
-
-
-@softmax.define_vjp
-def _(d: Array, out: Any, axis: int) -> Any:
-    y = np.asarray(rows_of(out))
-    if y.dtype.char not in "fd" or not y.size:
-        return _softmax_back(d, y, axis)
-    return _along("softmax", kernels.softmax.pull_softmax, "rror", axis % y.ndim, y, d)
-
-
-def _softmax_back(d: Any, out: Any, axis: int) -> Any:
-    return out * (d - (d * out).sum(axis, keepdims=True))
-
-
 @operator(logits=Dense, labels=Index)
 def cross_entropy(
     logits: Any, labels: Any, label_smoothing: float = 0.0, ignore_index: int | None = None, *, saved: Saved = None
@@ -341,7 +257,7 @@ def _smooth_losses(scores: Array, classes: Array, spread: float) -> tuple[Array,
     """Compute the loss of each row if `spread` of the target is even, and the row minus its maximum."""
     with named_caller():
         with np.errstate(invalid="ignore"), Recycled():  # inf - inf
-            shifted = scores - _greatest(scores)[:, None] if scores.size else scores
+            shifted = scores - _greatest(scores) if scores.size else scores
         losses = _log_sums(shifted, _row_bounds(scores))
         picked = shifted[np.arange(len(scores)), classes]
         if not spread:
@@ -371,8 +287,8 @@ def _check_real(dtype: np.dtype[Any]) -> None:
 
 
 def _greatest(x: Array) -> Array:
-    """Return the maximum of each row, nan if it contains nan."""
-    return extremes(x, is_min=False) if x.dtype.char in "fd" else np.asarray(x.max(1))
+    """Return the maximum of each row, nan if it contains nan: shape (n, 1)."""
+    return extremes(x, 1, is_min=False) if x.dtype.char in "fd" else np.asarray(x.max(1, keepdims=True))
 
 
 def _means(x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Softmax, logsumexp and cumulative sums within sequences, column by column."""
+"""Softmax, logsumexp and cumulative sums within sequences, column by column; softmax along an axis of values."""
 
 from __future__ import annotations
 
@@ -8,21 +8,33 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.caller import named_caller
 from lodcore.base.naming import call_named
+from lodcore.base.recycling import Recycled
 from lodcore.base.threads import over_sequences
-from lodcore.errors import DTypeError
-from lodcore.operators.arguments import level_of
+from lodcore.errors import DTypeError, ShapeError
+from lodcore.operators.arguments import axis_of, level_of
 from lodcore.operators.lod_rules import before
-from lodcore.operators.operands import Array, with_levels
+from lodcore.operators.operands import Array, array_of, rows_of, with_levels
 from lodcore.operators.registry import operator
-from lodcore.operators.roles import Nested
-from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
+from lodcore.operators.roles import Dense, Nested
+from lodcore.ops.elementwise.math import float_of
+from lodcore.ops.reduce.pool import (
+    along_axis,
+    cells_for,
+    cells_of,
+    convert_into,
+    extremes,
+    numbers_of,
+    result_rows,
+)
 from lodcore.ops.windows.neighbours import sequence_accumulate
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
-__all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
+__all__ = ["log_softmax", "sequence_cumsum", "sequence_logsumexp", "sequence_softmax", "softmax"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 COST = 8  # of one exponential, relative to copying a number
@@ -233,6 +245,156 @@ def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
     over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(d, work), offsets, True, cells, cost=2)
     convert_into(cells, d_x)
     found: Array = d_x
+    return found
+
+
+# -- along an axis of values ------------------------------------------------------------------------------------------
+
+
+@operator(x=Dense)
+def softmax(x: Any, axis: int = -1) -> Any:
+    """Compute the softmax over an axis of the values: exp(x - max) / sum(exp(x - max)).
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+    axis : int
+        The axis of the values, not of a level; see `sequence_softmax` for that.
+
+    Returns
+    -------
+    LoDTensor or ndarray
+        With the dtype of `numpy.exp`: float64 for int64. It is nan where all values are -inf.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.softmax([[0.0, 0.0], [1000.0, 0.0]])
+    array([[0.5, 0.5],
+           [1. , 0. ]])
+    """
+    values, where = _values_of("softmax", x, axis)
+    if not values.size:
+        return values
+    if values.dtype.char not in "fd":
+        with named_caller():
+            return _softmax(values, where)
+    rows, bounds = along_axis(values, where)
+    made = buffers.new_rows("softmax", rows, len(rows))
+    over_sequences(kernels.softmax.softmax_rows, "ror", rows, bounds, made, cost=COST)
+    return made.reshape(values.shape)
+
+
+def _softmax(values: Any, axis: int) -> Any:
+    with np.errstate(invalid="ignore"):  # inf - inf
+        powers = np.exp(values - values.max(axis, keepdims=True))
+    return powers / powers.sum(axis, keepdims=True)
+
+
+@softmax.define_steps
+def _(rows: Any, x: Any, axis: int) -> Any:
+    return rows.by_function(_softmax, x, softmax.prepared_rule(_softmax_back), axis=axis)
+
+
+@softmax.define_infer
+def _(x: Spec, axis: int) -> Spec:
+    _axis("softmax", axis, len(x.shape), x.num_levels > 0)
+    return Spec(x.shape, float_of("softmax", x.dtype))
+
+
+@softmax.define_vjp
+def _(d: Array, out: Any, axis: int) -> Any:
+    y = np.asarray(rows_of(out))
+    if y.dtype.char not in "fd" or not y.size:
+        return _softmax_back(d, y, axis)
+    (rows, bounds), (given, _) = (along_axis(one, axis % y.ndim) for one in (y, d))
+    made = buffers.new_rows("softmax", rows, len(rows))
+    over_sequences(kernels.softmax.pull_softmax, "rror", rows, given, bounds, made, cost=COST)
+    return made.reshape(y.shape)
+
+
+def _softmax_back(d: Any, out: Any, axis: int) -> Any:
+    return out * (d - (d * out).sum(axis, keepdims=True))
+
+
+@operator(x=Dense)
+def log_softmax(x: Any, axis: int = -1) -> Any:
+    """Compute the logarithm of the softmax over an axis of the values: x - max - log(sum(exp(x - max))).
+
+    Unlike the logarithm of `softmax`, it is finite and accurate where the softmax rounds to 0.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+    axis : int
+        The axis of the values, not of a level; `x - x.per_sequence(sequence_logsumexp(x))` is that of a level.
+
+    Returns
+    -------
+    LoDTensor or ndarray
+        With the dtype of `numpy.exp`: float64 for int64. It is nan where all values are -inf.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.log_softmax([[0.0, 0.0], [1000.0, 0.0]])
+    array([[-6.93147181e-01, -6.93147181e-01],
+           [ 0.00000000e+00, -1.00000000e+03]])
+    """
+    values, where = _values_of("log_softmax", x, axis)
+    if not values.size:
+        return values
+    if values.dtype.char not in "fd":
+        with named_caller():
+            return _log_softmax(values, where)
+    largest = extremes(values, where, is_min=False)
+    with named_caller(), np.errstate(invalid="ignore"), Recycled():  # inf - inf
+        shifted = values - largest
+    rows, bounds = along_axis(shifted, where)
+    sums = np.empty((len(bounds) - 1, rows.shape[1]), rows.dtype)
+    over_sequences(kernels.softmax.log_sum_exp, "ros", rows, bounds, sums, cost=COST)
+    shifted -= sums.reshape(largest.shape)
+    return shifted
+
+
+def _log_softmax(values: Any, axis: int) -> Any:
+    with np.errstate(invalid="ignore"):  # inf - inf
+        shifted = values - values.max(axis, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
+
+
+@log_softmax.define_steps
+def _(rows: Any, x: Any, axis: int) -> Any:
+    return rows.by_function(_log_softmax, x, log_softmax.prepared_rule(_log_softmax_back), axis=axis)
+
+
+@log_softmax.define_infer
+def _(x: Spec, axis: int) -> Spec:
+    _axis("log_softmax", axis, len(x.shape), x.num_levels > 0)
+    return Spec(x.shape, float_of("log_softmax", x.dtype))
+
+
+@log_softmax.define_vjp
+def _(d: Array, out: Any, axis: int) -> Any:
+    return _log_softmax_back(d, np.asarray(rows_of(out)), axis)
+
+
+def _log_softmax_back(d: Any, out: Any, axis: int) -> Any:
+    return d - np.exp(out) * d.sum(axis, keepdims=True)
+
+
+def _values_of(name: str, x: Any, axis: Any) -> tuple[Array, int]:
+    """Return the values of a tensor as floating-point numbers, and an axis of them counted from the first."""
+    values = array_of(name, x)
+    where = _axis(name, axis, values.ndim, isinstance(x, LoDTensor))
+    return values.astype(float_of(name, values.dtype), copy=False), where
+
+
+def _axis(name: str, axis: Any, ndim: int, nested: bool) -> int:
+    """Check an axis of values; return it counted from the first."""
+    found = axis_of(f"{name}: axis", axis, ndim)
+    if nested and found == 0:
+        raise ShapeError(f"{name}: axis: is {axis}, that of the rows; use sequence_softmax for sequences")
     return found
 
 

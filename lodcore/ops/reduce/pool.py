@@ -283,14 +283,22 @@ def convert_into(cells: Array, result: Array) -> None:
             np.copyto(result, cells.reshape(result.shape), casting="unsafe")
 
 
-def extremes(x: Array, is_min: bool) -> Array:
-    """Return the extreme number along the last axis of plain float32 or float64, nan if there is one.
+def along_axis(x: Array, axis: int) -> tuple[Array, Array]:
+    """Return numbers as rows, and the offsets of the sequences of them that lie along an axis."""
+    count, width = math.prod(x.shape[: axis + 1]), math.prod(x.shape[axis + 1 :])
+    rows = np.ascontiguousarray(x, np.dtype(x.dtype.char)).reshape(count, width)
+    return rows, np.arange(0, count + 1, x.shape[axis], dtype=np.int64)
+
+
+def extremes(x: Array, axis: int, is_min: bool) -> Array:
+    """Return the extreme float32 or float64 along an axis, nan if there is one; the axis is kept, with length 1.
 
     NumPy takes a loop for each row, which is slow for short rows.
     """
-    made, width = np.empty(x.shape[:-1], x.dtype), x.shape[-1]
-    bounds = np.arange(0, x.size + 1, width, dtype=np.int64)
-    over_sequences(kernels.pool.best_rows, "ro.s", x.reshape(-1, 1), bounds, is_min, made.reshape(-1, 1))
+    made = np.empty((*x.shape[:axis], 1, *x.shape[axis + 1 :]), x.dtype.char)
+    rows, bounds = along_axis(x, axis)
+    cells = made.reshape(len(bounds) - 1, rows.shape[1])
+    over_sequences(kernels.pool.best_rows, "ro.s", rows, bounds, is_min, cells)
     return made
 
 

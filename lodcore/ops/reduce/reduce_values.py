@@ -102,8 +102,8 @@ def reduce_values(
                 if name == "mean":
                     reduced = _mean(values, chosen, keepdims)
                 elif initial is None and name in ("max", "min") and _in_rows(values, chosen):
-                    reduced = extremes(values, name == "min")
-                    reduced = reduced[..., None] if keepdims else reduced
+                    reduced = extremes(values, values.ndim - 1, name == "min")
+                    reduced = reduced if keepdims else reduced[..., 0]
                 elif initial is None:
                     reduced = REDUCTIONS[name](values, chosen, None, None, keepdims)
                 else:

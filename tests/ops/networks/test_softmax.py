@@ -61,6 +61,15 @@ def test_softmax_along_an_axis_is_that_of_sequences_along_it(dtype, shape, order
             np.testing.assert_allclose(np.moveaxis(gradient, axis, 0), pull(turned)[0].values, **close)
 
 
+def test_log_softmax_of_large_numbers():
+    found = ops.log_softmax(np.array([[1000.0, 1000.0, -1000.0], [-5000.0, -5001.0, -9000.0]]))
+    np.testing.assert_allclose(found[0], [-np.log(2), -np.log(2), -2000 - np.log(2)])
+    np.testing.assert_allclose(found[1], -np.log1p(np.exp(-1)) - np.array([0, 1, 4000]))
+    with np.errstate(all="raise"):
+        odd = ops.log_softmax(np.array([[np.inf, 0.0], [-np.inf, -np.inf], [-np.inf, 0.0], [np.nan, 0.0]]))
+    np.testing.assert_array_equal(odd, [[np.nan] * 2, [np.nan] * 2, [-np.inf, 0.0], [np.nan] * 2])
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("width", [1, 3, 40])
 def test_results_that_would_be_subnormal_are_0(dtype, width):

@@ -140,8 +140,8 @@ def attention_inputs(
     labels : LoDTensor of integers, or nested lists, optional
         Must have the structure of `packed`; by default, the token ids are the labels.
     loss_mask : LoDTensor of bool, or nested lists, optional
-        Must have the structure of `packed`: whether a token counts in the loss, as the tokens of answers do, and those
-        of prompts do not, whose labels are ignored.
+        Must have the structure of `packed`: whether a token counts in the loss, as the tokens of answers do; the labels
+        of all others, such as those of prompts, are ignored.
     loss_weights : LoDTensor of floats, or nested lists, optional
         Must have the structure of `packed`: the weight of each token in the loss. They are returned for the labels, at
         the same places.

@@ -50,10 +50,10 @@ def batches(
     max_items : int, optional
         The maximum number of sequences per batch.
     buckets : int, or array_like of rising integers, optional
-        The edges of buckets, which are the greatest lengths of each, or their number, for which the edges with the
+        The edges of the buckets, that is, the greatest length of each; or their number, for which the edges with the
         least padding are chosen. Sequences that are longer than the last edge are in one more bucket. A batch holds
-        sequences of one bucket only. By default, shuffled batches with a padded
-        count consist of sequences of similar length in random order, and other batches of consecutive sequences.
+        sequences of one bucket only. By default, shuffled batches with a padded count consist of sequences of similar
+        length in random order, and other batches of consecutive sequences.
     shuffle : bool
         Whether every epoch has a different random order; otherwise, sequences (of each bucket) keep their order.
     seed : int
@@ -127,7 +127,7 @@ def pack_batches(
     -------
     BatchPlan
         Its batches are numbers of bins: `packed[bins]` of packed documents, or `plan.take(bins).apply(documents)`. It
-        iterates, resumes and is divided among ranks as the result of `batches`. Its state is refused by a plan with
+        iterates, resumes and is divided among ranks like the result of `batches`. Its state is refused by a plan with
         other bins.
 
     Raises
@@ -169,11 +169,12 @@ class BatchPlan(Stepping):
     """Batches within a budget: a sequence of the batches of an epoch, and an iterator over epochs.
 
     `batches` makes one. `plan[i]` returns the numbers of the sequences in batch i of this rank, int64 and read-only.
-    As with torch's samplers, `iter(plan)` begins the current epoch, or continues at the position that
-    `load_state_dict` or `seek` gave, once; when an iterator ends, the next epoch begins, with another order. So `for
-    epoch in range(3): for batch in plan: ...` runs three epochs, and looking at a batch takes none away. `next(plan)`
-    returns the batch at the current position. `torch.utils.data.DataLoader` accepts a plan as its `batch_sampler`. All
-    processes make the same plan from the same arguments; a plan that is sent to another one is computed again there.
+    As with torch's samplers, `iter(plan)` begins the current epoch, or once continues at the position that
+    `load_state_dict` or `seek` set; when an iterator ends, the next epoch begins, in another order. So
+    `for epoch in range(3): for batch in plan: ...` runs three epochs, and looking at a batch does not consume it.
+    `next(plan)` returns the batch at the current position. `torch.utils.data.DataLoader` accepts a plan as its
+    `batch_sampler`. All processes make the same plan from the same arguments; a plan that is sent to another one is
+    computed again there.
 
     Attributes
     ----------
@@ -334,9 +335,9 @@ class BatchPlan(Stepping):
         position : int, optional
             The number of batches of the epoch that have been processed; by default those that `next` or the newest
             iterator has returned. A loader whose workers prefetch has taken batches that are not processed yet: count
-            those that are, or the others are never seen.
+            the processed ones, or the others are never seen.
         epoch : int, optional
-            The epoch that `position` refers to; by default that of the newest iterator, also if it has ended because a
+            The epoch that `position` refers to; by default that of the newest iterator, even if it has ended because a
             loader has taken all of its batches.
 
         Returns

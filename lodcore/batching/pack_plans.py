@@ -64,7 +64,7 @@ class PackPlan:
     lengths : int64, shape (num_documents,)
         The lengths of the planned documents, in tokens.
     budget : int
-        The most tokens of a bin.
+        The maximum number of tokens per bin.
     method : str
     max_items : int or None
     multiple_of, shards : int

@@ -62,7 +62,7 @@ def pack_plan(
         ``"first_fit"`` selects the first bin with enough room, ``"best_fit"`` the one with the least room that is
         enough. ``"next_fit_decreasing"``, ``"first_fit_decreasing"`` and ``"best_fit_decreasing"`` process the longest
         documents first. ``"histogram"`` is best fit decreasing on the counts of lengths: equal bins are filled at once,
-        so that its time depends on the budget more than on the number of documents. ``"in_order"`` is next fit that
+        so its time depends more on the budget than on the number of documents. ``"in_order"`` is next fit that
         keeps the order of the documents, up to `window`.
     max_items : int, optional
         The maximum number of documents per bin.

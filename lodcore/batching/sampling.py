@@ -42,7 +42,7 @@ def sample_by_temperature(
     -------
     SourceSampler
         An iterator of pairs: a source, and the number of a sequence in it. Each source is traversed in random order,
-        again and again in a new one, so that no sequence is repeated before all others of its source have occurred.
+        then in a new one, and so on: no sequence is repeated before all others of its source have occurred.
 
     Raises
     ------

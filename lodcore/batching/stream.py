@@ -58,17 +58,17 @@ StreamFill.__module__ = "lodcore.batching"
 
 
 class Stream(StreamBody, Generic[T]):
-    """An iterator of bins or batches, which are lists of items, made by `pack_stream` or `batch_stream`.
+    """An iterator of bins or batches, which are lists of items; made by `pack_stream` or `batch_stream`.
 
     Before each bin, the buffer is filled from the source. No item waits forever: the item that has waited longest
-    starts a bin. A batch consists of waiting items of similar length, chosen for the best fill, unless four times the
-    buffer size of items came after the oldest item, which then is in the next batch.
+    starts a bin. A batch consists of waiting items of similar length, chosen for the best fill, unless four times as
+    many items as the buffer holds came after the oldest item, which then is in the next batch.
 
-    An error in `next`, also of the source or of `length`, loses no item: those that were read and not returned are kept
-    for the next call. So, with overflow "error", an item that is too long stays where it is: every further call raises
-    the same error, and what waits is not returned. Several threads may share a stream; each bin is returned to one of
-    them. `copy.deepcopy` and `pickle` copy the source, too, if it can be copied, as the iterator of a list can;
-    `state_dict` needs no copy.
+    An error in `next`, including one of the source or of `length`, loses no item: those that were read and not returned
+    are kept for the next call. So, with overflow "error", an item that is too long stays where it is: every further
+    call raises the same error, and waiting items are not returned. Several threads may share a stream; each bin is
+    returned to one of them. `copy.deepcopy` and `pickle` copy the source, too, if it can be copied, as the iterator of
+    a list can; `state_dict` needs no copy.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ class Operator:
     around : callable or None
         What calls the function of the operator, as `call_named` does, so that errors name who recorded it.
     caller : str or None
-        The name with which its errors begin instead of its own, of the function that recorded it.
+        The name of the function that recorded it, with which its errors begin instead of its own.
     words : dict or None
         What this function calls the arguments of the operator.
     """
@@ -167,7 +167,7 @@ class Block:
         Captured outer objects by identity: the object, and the Variable that represents it here. Results of `met` have
         separate, negative keys.
     versions : dict
-        The Variable of the last version for that of each array that was written to.
+        For the Variable of each array that was written to, that of its last version.
     captured_arrays, made_arrays : list
         The TensorArrays that this Block holds while it records: outer ones, and those made here.
     closed : bool
@@ -212,7 +212,7 @@ class Block:
         return str(variable.name)
 
     def adopt(self, given: Variable) -> str:
-        """Make a Variable without a Block belong to the Program that is recorded, if any; return its name there."""
+        """Make a Variable without a Block belong to the Program being recorded, if any; return its name there."""
         return str(given.name)
 
     # -- recording -----------------------------------------------------------------------------------------------------

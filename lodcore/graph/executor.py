@@ -89,22 +89,22 @@ class Executor:
             The Variables to return; only the operators that they need are run, and all updates. If it is empty, all are
             run.
         scope : Scope, optional
-            Where the values of updated parameters are kept, instead of in `scope` of the Executor. Of several threads,
-            one at a time runs a Program that updates parameters in a Scope.
+            Where the values of updated parameters are kept, instead of in `scope` of the Executor. Only one thread at a
+            time runs a Program that updates parameters in a Scope.
         keep_scopes : bool, default False
             Whether to keep the Scopes of all steps of loops with all their values until the next run.
 
         Returns
         -------
         list
-            One value per fetched Variable. For a parameter that is updated it is the value before the update. What
-            shares the memory of a parameter or of a fed value is read-only; `numpy.copy` of it may be changed.
+            One value per fetched Variable. For a parameter that is updated it is the value before the update. A value
+            that shares the memory of a parameter or of a fed value is read-only; a `numpy.copy` of it may be changed.
 
         Raises
         ------
         GraphError
-            If a value is missing or unknown in feed, or a fetched Variable does not exist; if the run is a part of one
-            that updates the same Scope, or would wait for a thread that waits for this one.
+            If a value is missing or unknown in feed, or a fetched Variable does not exist; if the run is part of
+            another that updates the same Scope, or would wait for a thread that waits for this one.
         DTypeError, ShapeError, LoDError
             If a fed value does not match the Spec of its `data`, or an update the Spec of its parameter. No parameter
             is updated then.
@@ -160,9 +160,9 @@ class Executor:
         fetch: Sequence[Any] = (),
         scope: Scope | None = None,
     ) -> Profile:
-        """Run a Program as `run` does, and take the time of each operator.
+        """Run a Program as `run` does, and measure the time of each operator.
 
-        Printed, the result is a table: the time of each operator in milliseconds, and of each group of operators that
+        The result prints as a table: the time of each operator in milliseconds, and of each group of operators that
         run together, such as the body of a loop. Its `results` are the fetched values; `save_trace(file)` writes a file
         in the trace format of Chrome, for chrome://tracing and ui.perfetto.dev.
 
@@ -184,9 +184,9 @@ class Executor:
 
         Notes
         -----
-        It is one run, which updates parameters. The first run of a Program for some results also plans it; profile a
-        later one. Taking the times costs about a microsecond for each call. The steps of a compiled cell are one row,
-        since their operators run together; so is work that is done in other threads.
+        This is a run, and updates parameters. The first run of a Program for some results also plans it; profile a
+        later one. Measuring costs about a microsecond per call. The steps of a compiled cell are one row, since their
+        operators run together; so is work done in other threads.
 
         Examples
         --------

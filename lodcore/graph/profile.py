@@ -97,7 +97,7 @@ class Watch:
 
 
 class Profile:
-    """Where the time of a run of a Program went, as `Executor.profile` returns it; printed, it is a table.
+    """Where the time of a run of a Program went, as returned by `Executor.profile`; it prints as a table.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ class Program(Opening, NamedBlock):
         Parameters
         ----------
         variable : Variable
-            A Variable that was made outside of the Program without a name has one of its own here.
+            A Variable made outside of the Program without a name has one of its own here.
 
         Returns
         -------

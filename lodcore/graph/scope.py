@@ -67,8 +67,8 @@ os.register_at_fork(after_in_child=_renew_locks)
 class Scope:
     """A chain of names: names that are missing here are looked up in the parent.
 
-    That of an Executor has the values of parameters that Programs updated, for all its runs, and the record of the last
-    run: the names of the Program, in `kids` the Scopes of its loops, and in theirs those of the steps.
+    The Scope of an Executor has the values of parameters that Programs updated, for all its runs, and the record of the
+    last run: the names of the Program, in `kids` the Scopes of its loops, and in theirs those of the steps.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class Scope:
 
     @property
     def updating(self) -> OwnLock:
-        """The lock that a run holds which updates parameters here; made for the first such run."""
+        """The lock held by a run that updates parameters here; made for the first such run."""
         found: OwnLock | None = self.__dict__.get("_updating")
         return self.__dict__.setdefault("_updating", OwnLock()) if found is None else found
 
@@ -161,7 +161,7 @@ class Scope:
     def erase(self, name: str) -> None:
         """Remove a name from this Scope itself; raise KeyError if it does not exist.
 
-        A parameter has its initial value again, also if a run of another thread is about to update it.
+        A parameter has its initial value again, even if a run of another thread is about to update it.
         """
         found = self._here()[_checked(name)]
         if name in self._variables:
@@ -192,7 +192,7 @@ class Scope:
         Returns
         -------
         tensor
-            Its initial value, if no run updated it. It is no copy: what is written into it is read by later runs.
+            Its initial value, if no run updated it. It is not a copy: later runs read what is written into it.
         """
         _check_variable("get", parameter)
         scope: Scope | None = self
@@ -210,11 +210,11 @@ class Scope:
         ----------
         parameter : Variable
         value : tensor
-            It is not copied: what is written into it later is read by later runs.
+            It is not copied: later runs read what is written into it.
 
         Notes
         -----
-        A run of another thread that began before keeps to the values that it has read, and leaves this one.
+        A run of another thread that began earlier keeps the values that it has read, and leaves this one alone.
         """
         _check_variable("set", parameter)
         with held(PLACING):
@@ -260,7 +260,7 @@ class Scope:
         updates : dict
             For each parameter, its name in the Program, and its new value.
         places : dict
-            By `places`, when the run began; a parameter that has something else by now was set or erased, and stays.
+            From `places`, when the run began; a parameter that has changed since was set or erased, and is left alone.
         """
         if updates:
             with held(PLACING):

@@ -82,14 +82,14 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
     Attributes
     ----------
     name : str
-        Unique in a Program and in the body of a loop. A Variable that was made outside of a Program without a name has
-        one in each Program that uses it: `Program.name_of`.
+        Unique in a Program and in the body of a loop. A Variable made outside of a Program without a name has one in
+        each Program that uses it: `Program.name_of`.
     held : tensor or None
         The value, or None.
     home : callable or None
         Returns the Block of the Variable.
     later : Variable or None
-        The Variable that it represents after a loop to which it was given.
+        The Variable that it represents after a loop that it was given to.
 
     Examples
     --------
@@ -172,7 +172,7 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
         Raises
         ------
         GraphError
-            If the value exists only while a Program or a loop runs, as that of `data`.
+            If the value exists only while a Program or a loop runs, as for `data`.
         """
         self.put(self.settable(value))
 
@@ -192,7 +192,7 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
         Raises
         ------
         GraphError
-            If the value exists only while a Program or a loop runs, as that of `data`.
+            If the value exists only while a Program or a loop runs, as for `data`.
         DTypeError
             If the kind cannot be made without arguments.
         """
@@ -229,12 +229,12 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
 
         In the body of a loop this Variable is one of its `loop_vars`. At the top level of a Program it is a parameter:
         each run computes the value, whatever is fetched, and writes it into the Scope of the Executor at its end; until
-        then the parameter has the value of before, and `get()` always returns the initial one.
+        then the parameter keeps its previous value, and `get()` always returns the initial one.
 
         Parameters
         ----------
         value : Variable, tensor or number
-            Has the dtype and shape of the parameter. Of several updates in a Program the last one holds.
+            Has the dtype and shape of the parameter. If a Program has several updates, the last one counts.
 
         Raises
         ------

@@ -62,15 +62,15 @@ class Groups:
     masks : dict of str to LoDTensor of bools, optional
         Where the columns read with ``nulls="mask"`` have values, with their structure; of records, by field.
     kept : dict of str to tuple, optional
-        What dtypes do not say: time zones, categories, and digits of decimals, for `to_pandas` and `to_polars`.
+        What dtypes cannot express: time zones, categories, and digits of decimals, for `to_pandas` and `to_polars`.
     lod : LoD, optional
         The structure of the groups; by default that of the columns.
 
     Raises
     ------
     DTypeError, LoDError, ValueError
-        If a column is no LoDTensor or has another structure, keys or other arrays another number of entries, two
-        have the same name, or a mask has another structure than its column.
+        If a column is not a LoDTensor or has another structure, keys or other arrays have another number of entries,
+        two have the same name, or a mask has another structure than its column.
 
     Examples
     --------
@@ -274,7 +274,7 @@ class Groups:
         how : {"left", "inner"}
             Whether a group without a partner is an error, or is left out.
         nulls : "error" or a fill value, or dict of these by column
-            What happens to missing values of rows that are joined; nan and NaT stay, as in `from_pandas`.
+            What happens to missing values of joined rows; nan and NaT stay, as in `from_pandas`.
 
         Returns
         -------

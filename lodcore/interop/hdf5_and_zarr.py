@@ -28,7 +28,7 @@ def save_to_group(group: Any, x: Any, **options: Any) -> None:
     ----------
     group : h5py.Group or zarr.Group
         Receives the arrays `values`, `offsets_0`, `offsets_1`, ..., and the attributes `format` and `num_levels`. HDF5
-        has neither text of NumPy nor dates: it receives bytes of UTF-8, or int64, and their dtype as the attribute
+        has neither NumPy's text nor dates: it receives bytes of UTF-8, or int64, and their dtype as the attribute
         `dtype`.
     x : LoDTensor, or nested lists
     **options
@@ -39,7 +39,7 @@ def save_to_group(group: Any, x: Any, **options: Any) -> None:
     DTypeError
         If `group` is not a group, or HDF5 cannot hold the values: text and dates in records.
     LoDError
-        If one of the arrays is there already.
+        If one of the arrays already exists.
     """
     where = "lodcore.interop.save_to_group"
     x = as_nested(f"{where}: x", x)

@@ -50,14 +50,15 @@ def from_pandas(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
         that are not keys become columns; those without a name are left out.
     nulls : {"error", "empty", "mask"} or a fill value, or dict of these by column
         What happens to missing values. "error" raises an error, "empty" makes missing lists empty (and raises an error
-        for any other missing value), "mask" returns also where there are values, and a fill value replaces them; with
-        both, missing lists are empty. nan and NaT of a column with a dtype of NumPy stay, unless there is a fill value.
+        for any other missing value), "mask" also returns where there are values, and a fill value replaces them; with
+        either, missing lists are empty. nan and NaT of a column with a dtype of NumPy stay, unless there is a fill
+        value.
 
     Returns
     -------
     LoDTensor for a column of lists; Groups for a grouped table; dict of LoDTensor and ndarray for any other table
-        With "mask", a pair of this and of the masks: true where there is a value, with the structure of the values;
-        a table of groups has them as `masks`.
+        With "mask", a pair of this and the masks: true where there is a value, with the structure of the values; a
+        table of groups has them as `masks`.
 
     Raises
     ------

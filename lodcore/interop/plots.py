@@ -35,8 +35,8 @@ def plot_lengths(
     axes : matplotlib.axes.Axes, optional
         By default new axes.
     bins
-        As in `numpy.histogram_bin_edges`. On a logarithmic axis the bins of a number are equally wide there, those of
-        a name double with every second one, and empty sequences have a bar of their own at its left end.
+        As in `numpy.histogram_bin_edges`. On a logarithmic axis, bins given as a number are equally wide, those given
+        as a name double with every second one, and empty sequences have a bar of their own at the left end.
     scale : {"auto", "linear", "log"}
         The axis of lengths. By default it is logarithmic where the longest sequence is more than twenty times as long
         as the median of those that are not empty.
@@ -50,7 +50,7 @@ def plot_lengths(
     Raises
     ------
     ValueError
-        If scale is another word.
+        If scale is unknown.
     LoDError
         If x has no level.
 

@@ -92,9 +92,9 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
         A nested tensor with jagged layout; a PackedSequence, longest sequence first; or a `Varlen`, whose sequences are
         those of the last level.
     copy : bool, optional
-        By default, the tensor shares the memory of the values, unless nobody may write to it, as to that of a file, of
-        Arrow or of a read-only array; then it is a copy. With True it is always a copy, and with False memory that
-        nobody may write to is an error. Values of a PackedSequence, and offsets, are always copied.
+        By default, the tensor shares the memory of the values, unless that may not be written to, like the memory of a
+        file, of Arrow or of a read-only array; then it is a copy. With True it is always a copy, and with False memory
+        that may not be written to is an error. Values of a PackedSequence, and offsets, are always copied.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
     torch has no read-only tensors. What is written to a tensor that shares memory, as by ``tensor.add_(1)``, is seen in
     x, in all tensors and views that share its values, and in the array that x was made of; and what is written to that
     array is seen in the tensor. That ``x.values`` is read-only keeps NumPy from writing, not torch: pass ``copy=True``
-    if x is to stay as it is.
+    if x must not change.
     """
     where = "lodcore.to_torch"
     torch = library("torch", "torch", where)

@@ -36,8 +36,8 @@ def to_xarray(
     Parameters
     ----------
     columns : LoDTensor, Groups, or mapping of str to LoDTensor
-        Columns with one level and equal LoDs. Where a mask of a table of groups says that there is no value, a float is
-        nan.
+        Columns with one level and equal LoDs. A float is nan where a mask of a table of groups says that there is no
+        value.
     per_sequence : mapping of str to array_like, optional
         Variables with one entry per sequence; those of a table of groups are its keys and its arrays per group.
     sample_dimension, instance_dimension : str
@@ -110,9 +110,9 @@ def from_xarray(dataset: Any) -> Groups:
     Parameters
     ----------
     dataset : xarray.Dataset
-        Has a variable with the attribute `sample_dimension`, the dimension of rows, which counts the rows of each
-        sequence; or one with the attribute `instance_dimension`, that of sequences, which numbers the sequence of each
-        row.
+        Has a variable with the attribute `sample_dimension` (the dimension of rows), which counts the rows of each
+        sequence; or one with the attribute `instance_dimension` (that of sequences), which has the sequence number of
+        each row.
 
     Returns
     -------

@@ -72,7 +72,8 @@ class BeamSearchDecoder:
     start_id : int
         The token before the first one.
     end_id : int
-        The token that ends a hypothesis; with a number that is not a token, such as -1, none ends before `max_length`.
+        The token that ends a hypothesis; with a number that is not a token, such as -1, no hypothesis ends before
+        `max_length`.
     max_length : int
         The maximum number of tokens of a hypothesis, including its end token. A branch of this length is a hypothesis
         even without an end token.
@@ -91,9 +92,9 @@ class BeamSearchDecoder:
         The penalty of a hypothesis of n tokens: ``((5 + n) / 6) ** length_penalty``, or ``n ** length_penalty``. The
         latter with an exponent of 1 is the mean log probability.
     temperature, top_k, top_p : float, int, float, optional
-        If one of them is given, tokens are drawn at random instead: each source has `beam_size` branches, each of
-        which draws its next token from the probabilities to the power of ``1 / temperature``, restricted to the `top_k`
-        most probable tokens, and to the fewest most probable tokens whose total probability is at least `top_p`.
+        If one of them is given, tokens are drawn at random: each source has `beam_size` branches, each of which draws
+        its next token from the probabilities to the power of ``1 / temperature``, restricted to the `top_k` most
+        probable tokens, and to the fewest most probable tokens whose total probability is at least `top_p`.
     seed : int, optional
         The seed of the random numbers; equal seeds give equal results.
 

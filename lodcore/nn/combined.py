@@ -35,8 +35,8 @@ class Bidirectional(Layer):
     Notes
     -----
     Its parameters are ``{"forward", "backward"}``, each with parameters of the layer. Outputs of both directions are
-    joined along their width. A state is a pair of those of the forward and the backward direction; the last state of
-    the latter is that at the first row. It has no cell, since an output also depends on later inputs.
+    joined along their width. A state is a pair, one of each direction; the last state of the backward direction is that
+    at the first row. The layer has no cell, since an output also depends on later inputs.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Stacked(Layer):
     ----------
     layers : list of layers, or layer
         At least one; the input width of each must be the output width of the previous one. A single layer is stacked
-        `num_layers` times: the others are like it, with its output width as their input width.
+        `num_layers` times; the copies take its output width as their input width.
     num_layers : int, optional
         The number of layers, 1 .. 1000, if a single layer is given.
 

@@ -92,7 +92,7 @@ def dynamic_rnn(
     ----------
     cell : callable
         `output, next_state = cell(parameters, input, state)`, called once to record it. The input has one entry per
-        sequence that is long enough: a row, or a sequence with its contents if `level` is not the last one. So have the
+        sequence that is long enough: a row, or a sequence with its contents if `level` is not the last one. So do the
         output and the next state, which must have the dtypes and shapes of the state.
     parameters : tree
     x : LoDTensor, nested lists, or tree of LoDTensors
@@ -122,8 +122,8 @@ def dynamic_rnn(
     ValueError
         If there is no initial state, or the next state is a tree of another form.
     DTypeError, ShapeError
-        If x is not a tensor with sequences, or the next state has another dtype or width than the state, or anything
-        but a tensor in the place of one.
+        If x is not a tensor with sequences, or the next state has another dtype or width than the state, or something
+        else in place of a tensor.
 
     Notes
     -----

@@ -275,7 +275,7 @@ class Dropout:
     Parameters
     ----------
     rate : float
-        The probability of a number to be dropped, 0 .. 1.
+        The probability that a number is dropped, 0 .. 1.
 
     Raises
     ------

@@ -30,12 +30,12 @@ def mean_squared_error(x: Any, targets: Any) -> Any:
     Returns
     -------
     LoDTensor or ndarray
-        One loss per row, with the LoD and the dtype of x; its mean is that over all numbers.
+        One loss per row, with the LoD and the dtype of x; their mean is that over all numbers.
 
     Raises
     ------
     DTypeError, ShapeError, LoDError
-        If x does not hold floating-point numbers, or the targets no real ones or do not align with x.
+        If x does not hold floating-point numbers, or the targets are not real numbers or do not align with x.
 
     Examples
     --------
@@ -53,13 +53,13 @@ def mean_squared_error(x: Any, targets: Any) -> Any:
 
 @named
 def binary_cross_entropy(logits: Any, labels: Any) -> Any:
-    """Compute the cross-entropy of yes and no: log(1 + exp(logit)) - label * logit, finite for each finite logit.
+    """Compute the cross-entropy of two classes: log(1 + exp(logit)) - label * logit, finite for each finite logit.
 
     Parameters
     ----------
     logits : LoDTensor or array_like
         Floating-point numbers; their sigmoid is the probability of the label 1. The loss of infinity is nan (with a
-        warning of NumPy), and that of -infinity infinity, or nan for the label 0.
+        warning of NumPy); that of -infinity is infinity, or nan for the label 0.
     labels : LoDTensor or array_like
         bool, or numbers 0 .. 1, that broadcast with the logits.
 
@@ -71,9 +71,9 @@ def binary_cross_entropy(logits: Any, labels: Any) -> Any:
     Raises
     ------
     DTypeError, ShapeError, LoDError
-        If logits are not floating-point numbers, or labels no real ones or do not align with them.
+        If logits are not floating-point numbers, or labels are not real numbers or do not align with them.
     ValueError
-        If a label is out of 0 .. 1; not checked where only a run knows the labels.
+        If a label is outside 0 .. 1; not checked where the labels are known only at run time.
 
     Examples
     --------

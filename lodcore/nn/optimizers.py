@@ -220,7 +220,7 @@ class SGD(Optimizer):
 
 @hinting
 class Adam(Optimizer):
-    """Adam: steps by the mean of the gradient divided by the root of the mean of its square.
+    """Adam: steps of the mean of the gradient divided by the root of the mean of its square.
 
     Parameters
     ----------
@@ -231,8 +231,8 @@ class Adam(Optimizer):
     eps : float
         Added to the root in the divisor.
     weight_decay : float
-        Multiplied by the learning rate, the part of a parameter that is subtracted in each step, independently of its
-        gradient: the decoupled decay of AdamW.
+        Times the learning rate, this is the fraction of a parameter that is subtracted in each step, independently of
+        its gradient: the decoupled decay of AdamW.
 
     Raises
     ------

@@ -265,7 +265,7 @@ class SimpleRNN(_OneNetwork):
 
 @hinting
 class LSTM(_OneNetwork):
-    """An LSTM, optionally with peepholes, a projection of its state, and a bound of its cell.
+    """An LSTM, optionally with peepholes, a projection of its state, and a bound on its cell.
 
     Parameters
     ----------

@@ -65,14 +65,14 @@ def recurrent_op(cell: CellFunction, parameters: Any, x: Any, initial_state: Any
 def dynamic_recurrent_op(
     cell: CellFunction, parameters: Any, x: Any, initial_state: Any = None, level: int = 0
 ) -> tuple[Any, Any]:
-    """Run a cell over sequences: as `recurrent_op`, but with shrinking steps made by `unpack` and joined by `pack`.
+    """Run a cell over sequences: like `recurrent_op`, but with shrinking steps made by `unpack` and joined by `pack`.
 
     Parameters
     ----------
     cell, parameters, x, initial_state
         As in `dynamic_rnn`.
     level : int
-        As in `dynamic_rnn`, but by default the first one: of sequences of sequences, the steps are the inner ones.
+        As in `dynamic_rnn`, but by default the first one: for sequences of sequences, the steps are the inner ones.
 
     Returns
     -------
@@ -103,7 +103,7 @@ class RecurrentGradientMachine:
     cell : callable
         `output, next_state = cell(parameters, input, state)`.
     level : int
-        The level of the sequences, by default the first one: of sequences of sequences, the steps are the inner ones.
+        The level of the sequences, by default the first one: for sequences of sequences, the steps are the inner ones.
 
     References
     ----------

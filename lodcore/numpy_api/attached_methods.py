@@ -194,11 +194,11 @@ class MethodBodies:
         ----------
         dtype : dtype_like
         order, subok
-            Ignored, but taken as by the method of arrays.
+            Ignored, but accepted as by the method of arrays.
         casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
             Which conversions are allowed.
         copy : bool
-            Whether to copy values that have the dtype; otherwise the result is then the tensor itself.
+            Whether to copy values that already have the dtype; if not, the result is then the tensor itself.
 
         Returns
         -------
@@ -357,7 +357,7 @@ def _of_dense(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _reshape(self: Any, *shape: Any, order: str = "C") -> Any:
-    """Give the values another shape; None keeps the length of the first axis, also where it is not known."""
+    """Give the values another shape; None keeps the length of the first axis, even where it is not known."""
     return dense_shapes.reshape(self, shape[0] if len(shape) == 1 else shape, order)
 
 

@@ -154,7 +154,7 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 
 @on_dense(np.reshape)
 def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None) -> Any:
-    """Give the values another shape; None keeps the length of the first axis, also where it is not known."""
+    """Give the values another shape; None keeps the length of the first axis, even where it is not known."""
     x = dense_of("reshape", a)
     given = shape if newshape is None else newshape
     sizes = list(given) if isinstance(given, (list, tuple, np.ndarray)) else [given]

@@ -359,8 +359,8 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None, *, lev
     Parameters
     ----------
     axis : int
-        Needed for sequences. That of the last level adds up the rows of each sequence; a coarser one the elements at
-        the same position of sequences, one after another; one of a row its entries (not recorded).
+        Needed for sequences. That of the last level adds up the rows of each sequence; a coarser one adds up the
+        elements at the same position of sequences, one after another; one of a row adds up its entries (not recorded).
     dtype : dtype_like, optional
         The dtype of the computation and of the result.
     out, level : None

@@ -60,9 +60,9 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
     Parameters
     ----------
     axis : int
-        That of the last level (of rows of one number the last axis, -1): places of rows in each sequence, column by
-        column. A coarser one: numbers of the sequences that have elements at the same position. One of a row: places in
-        the row; not recorded.
+        That of the last level (the last axis, -1, if rows are single numbers): places of rows in each sequence, column
+        by column. A coarser one: numbers of the sequences that have elements at the same position. One of a row: places
+        in the row; not recorded.
     kind, stable
         Ignored: every order is stable.
     order : None

@@ -45,8 +45,8 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
     dtype : dtype_like, optional
         By default that found by NumPy; float64 without rows.
     num_levels : int, optional
-        The number of levels, if empty lists leave it open. If it is the depth of the lists alone, arrays in them are
-        rows of one shape: `array([[image, image], []], num_levels=1)` is a batch of sequences of images.
+        The number of levels, if empty lists leave it open. If it counts only the lists, arrays in them are rows of one
+        shape: `array([[image, image], []], num_levels=1)` is a batch of sequences of images.
 
     Returns
     -------

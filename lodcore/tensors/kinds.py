@@ -41,7 +41,7 @@ def register_inheritance(child: type, *parents: type) -> None:
     Parameters
     ----------
     child : type
-        Implements the interface `Tensor`, which was the first step. Operators take a kind that stands for a DenseTensor
+        Implements the interface `Tensor`, which is the first step. Operators take a kind that stands for a DenseTensor
         and has `__array__`, or for a LoDTensor and has `lod` and `values`. If it has `with_values(v)`, too, operators
         that keep the structure of an input return it. A subclass of LoDTensor or DenseTensor counts as one without
         being registered; registered, it is a kind of its own.

@@ -239,7 +239,7 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
             ones: `x.num(-1)` of the tensor before padding. A bool array is used as the mask.
         mask : array_like of bool, shape (n, padded_length), optional
             Instead of lengths: selects the rows where it is true, in any positions. With more axes, the result has more
-            levels; a line of lines ends after its last row, so that empty sequences at its end are lost.
+            levels; a line of lines ends after its last row, so empty sequences at its end are lost.
         side : {"right", "left"}
             The side of the padding.
 
@@ -296,8 +296,8 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         Parameters
         ----------
         other : object
-            Nested lists are accepted, too; they have no dtype, so that `x.equals(x.tolist())` is true, but not where
-            values are NaT, or dates that Python does not have, as those in nanoseconds.
+            Nested lists are accepted, too; they have no dtype, so `x.equals(x.tolist())` is true unless values are NaT,
+            or dates that Python does not have, such as those in nanoseconds.
 
         Returns
         -------
@@ -330,9 +330,9 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         Returns
         -------
         list
-            `lodcore.array` makes the same sequences of it if each row is a number, text or a date; a dtype that NumPy
-            does not choose by itself is to be given again. Rows with axes are lists, records tuples, NaT is None, and
-            dates that Python does not have, as those in nanoseconds, are integers.
+            `lodcore.array` turns it back into the same sequences if each row is a number, text or a date; a dtype that
+            NumPy does not choose by itself must be given again. Rows with axes are lists, records tuples, NaT is None,
+            and dates that Python does not have, such as those in nanoseconds, are integers.
         """
         return nest(lod_tensor_body.private_values(self).tolist(), self.lod)
 
@@ -439,7 +439,7 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         Parameters
         ----------
         fill_value : scalar or array_like of one row's shape
-            For dates and durations a number counts units, so that 0 is 1970-01-01; for text it is written out, as "0".
+            For dates and durations a number counts units, so 0 is 1970-01-01; for text it is written out, as "0".
         side : {"right", "left"}
             The side of the padding.
         length : int, optional
@@ -452,8 +452,8 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         out : ndarray, optional
             shape (n, padded_length, ...): the array to write to.
         levels : int
-            The number of last levels that become axes: with 2, sequences of sequences are padded with sequences to the
-            longest, too.
+            How many of the last levels become axes: with 2, sequences of sequences are also padded with sequences, to
+            the longest.
         min_length : int, or tuple of int, optional
             The minimum length.
         mode : {"constant", "replicate"}

@@ -22,7 +22,7 @@ class Tensor(ABC):
     """The interface of all tensors: a shape, a dtype, and a copy.
 
     `numpy.ndarray` is registered as one. A new kind of tensor takes two steps: it implements this interface, and
-    `register_inheritance` says for which kind it stands. Operators take it if it has `__array__`, or `lod` and `values`
+    `register_inheritance` says which kind it stands for. Operators take it if it has `__array__`, or `lod` and `values`
     if it stands for a LoDTensor. If it has `with_values(v)`, which returns the same kind with other values, operators
     that keep the structure of an input return it.
     """
@@ -163,9 +163,9 @@ class Spec(NamedTuple):
         The shape of the values, with None for an unknown number of rows.
     dtype : dtype
     num_levels : int
-        In what a Spec rule returns, where the operator gives its LoD rule in words, also the argument whose LoD the
-        result has, the same object; or a list with one entry per level: `(x, level)` for that level of the argument x,
-        None for a computed one.
+        A Spec rule of an operator whose LoD rule is in words may also give the argument whose LoD the result has, as
+        the same object; or a list with one entry per level: `(x, level)` for that level of the argument x, None for a
+        computed one.
     kind : type
         The class of the tensor.
     """

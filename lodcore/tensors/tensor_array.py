@@ -72,7 +72,7 @@ class BoundMaker:
 
 
 class TensorArray(ArrayBody, ArrayMethods):
-    """Tensors by step: a container to write, read, stack and concatenate, and to cut sequences into steps.
+    """A container of tensors by step, to write, read, stack and concatenate, and to cut sequences into steps.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ class TensorArray(ArrayBody, ArrayMethods):
     -----
     Elements are ndarrays, LoDTensors, SparseTensors, or of a registered kind. Indices never count from the end.
     `TensorArray.unstack(x)` and `TensorArray.unpack(x, level)` make an array whose elements are views of one buffer;
-    `ta.unstack(x)` and `ta.unpack(x, level)` fill an array without elements. An array that is made in the body of a
-    loop is new in every step.
+    `ta.unstack(x)` and `ta.unpack(x, level)` fill an array without elements. An array made in the body of a loop is new
+    in every step.
 
     References
     ----------

@@ -41,21 +41,21 @@ def assert_isolated(
         Bins of documents of tokens, as `PackPlan.apply` returns them.
     change : callable, optional
         A function of the rows of the documents to change and a generator, which returns other rows with the same shape
-        and dtype. By default, floats are drawn at random, and integers are replaced by others of those that occur.
+        and dtype. By default, floats are drawn at random, and integers are replaced by others that occur.
     tolerance : float
         The allowed difference of rows, relative to the greatest finite number of the result. A leak is much greater;
         sums in another order differ by less.
     seed : int
-        Of the generator that `change` is given.
+        The seed of the generator that `change` is given.
 
     Raises
     ------
     AssertionError
         If a document depends on another one; the message names both, and the size of the difference. Also if the result
-        of f does not depend on its input at all, so that nothing can be shown.
+        of f does not depend on its input at all, so nothing can be shown.
     LoDError, ShapeError, DTypeError
-        If packed has fewer than two levels or no rows, f returns another number of rows, or none of real numbers,
-        `change` returns another shape or dtype, or the values of packed cannot be changed without it.
+        If packed has fewer than two levels or no rows, f returns another number of rows, or rows that are not real
+        numbers, `change` returns another shape or dtype, or the values of packed cannot be changed without it.
 
     Examples
     --------

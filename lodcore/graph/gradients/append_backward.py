@@ -28,7 +28,7 @@ def append_backward(loss: Variable, parameters: Any = None) -> Any:
     Parameters
     ----------
     loss : Variable
-        One real number; where only a run knows its shape, the run checks that.
+        One real number; where its shape is known only at run time, the run checks that.
     parameters : tree, optional
         The Variables of which to return the gradients: lists, tuples, dicts and dataclasses of them.
 
@@ -44,7 +44,7 @@ def append_backward(loss: Variable, parameters: Any = None) -> Any:
     ------
     GraphError
         If the loss is not computed in a Program, is not one real number, depends on no parameter or data, or depends on
-        gradients; or if an entry of `parameters` is neither a parameter nor data. In the run, if the loss turns out to
+        gradients; or if an entry of `parameters` is neither a parameter nor data. At run time, if the loss turns out to
         be several numbers and a gradient is computed.
 
     Examples

@@ -240,8 +240,8 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
 
     Notes
     -----
-    The pullback reads inputs and results where they are, and copies neither: whoever writes into one of them before the
-    last call of the pullback gets the gradients of other numbers.
+    The pullback reads inputs and results in place and copies neither: writing into one of them before the last call of
+    the pullback changes the gradients.
 
     Examples
     --------
@@ -312,11 +312,11 @@ def value_and_grad(
     Parameters
     ----------
     f : callable
-        A function that returns one real number; with `has_aux`, a pair of it and of anything else.
+        A function that returns one real number; with `has_aux`, a pair of that number and anything else.
     argnums : int or tuple of int
         The arguments to differentiate with respect to.
     has_aux : bool
-        Whether f returns a pair: the number, and a tree of tensors, numbers and text, of which there is no gradient.
+        Whether f returns a pair: the number, and a tree of tensors, numbers and text, which has no gradient.
 
     Returns
     -------
@@ -327,9 +327,9 @@ def value_and_grad(
     Raises
     ------
     IndexError, ValueError
-        If argnums has a number that is not an argument, or one twice.
+        If argnums has a number that is not an argument, or one number twice.
     ShapeError, DTypeError
-        If f returns anything but one real number, or, with `has_aux`, no pair; if an argument to differentiate has no
+        If f does not return one real number, or, with `has_aux`, a pair; if an argument to differentiate has no
         floating-point tensor.
 
     Examples

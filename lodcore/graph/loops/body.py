@@ -214,7 +214,7 @@ class LoopVariable(Variable):
     ended : bool
         Whether its loop has been recorded.
     final : tensor, Variable or None
-        What it represents then; None until the loop has run.
+        What it represents after the loop; None until the loop has run.
     """
 
     __module__ = "lodcore.graph"
@@ -278,7 +278,7 @@ class LoopVariable(Variable):
 
     @property
     def has_value(self) -> bool:
-        """Whether the loop has run, and with values."""
+        """Whether the loop has run, with values."""
         return self.final is not None and (not isinstance(self.final, Variable) or self.final.has_value)
 
     @property

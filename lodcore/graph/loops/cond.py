@@ -316,7 +316,7 @@ def _with_dtype(where: str, body: BranchBody, given: Any, other: Any) -> Variabl
 def cond(
     condition: Any, when_true: Callable[..., Any], when_false: Callable[..., Any], *operands: Any, level: int = 0
 ) -> Any:
-    """Call one of two functions, as a condition says; or both, each on the part of the operands that a mask gives it.
+    """Call one of two functions, by a condition; or both, each on the part of the operands that a mask gives it.
 
     Parameters
     ----------
@@ -329,8 +329,8 @@ def cond(
         lists, tuples and dicts of tensors, with equal dtypes, widths and numbers of levels; a Python number adopts the
         dtype of the other function's result.
     *operands : tensor, or lists, tuples and dicts of tensors
-        Passed to both functions. Numbers and tensors without axes are not divided; anything else that must not be
-        divided is used in the functions without being an operand.
+        Passed to both functions. Numbers and tensors without axes are not divided; use anything else that must not be
+        divided in the functions, without making it an operand.
     level : int
         The level that a mask divides.
 

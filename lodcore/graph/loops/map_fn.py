@@ -158,7 +158,7 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
         For an array, the results along a new axis 0; they must have one shape.
 
         For a LoDTensor, a LoDTensor whose outermost sequences are the results. But if the shape rules of the operators
-        determine the number of rows of a result for any sequence (or that it has no axis), the result is an array with
+        fix the number of rows of a result for any sequence (or say that it has no axis), the result is an array with
         the results along a new axis 0. So the kind of the result depends on f, never on the data.
 
     Raises

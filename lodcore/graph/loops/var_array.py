@@ -36,7 +36,7 @@ class Slot(Symbol, TensorMethods):
         self._read: Any = None  # the Block in which it was read, and the version of the array there
 
     def current(self) -> Any:
-        """Read the slot, while it is recorded once for each version of the array.
+        """Read the slot; while recording, once for each version of the array.
 
         Raises
         ------
@@ -187,7 +187,7 @@ class VarArray(TensorArray):
         self.write(index, resolved(value))
 
     def pack(self, level: Any, indices_map: Any = None, out: Any = None, name: str | None = None) -> Any:
-        """Join steps to sequences, given a level and a map, or for an array that was segmented."""
+        """Join steps into sequences, given a level and a map, or instead of both an array that was segmented."""
         if isinstance(level, VarArray):
             if level.level is None:
                 raise GraphError("VarArray.pack: segmented: was not made of a LoDTensor")

@@ -303,8 +303,8 @@ class WhileLoop:
     def step_scopes(self) -> tuple[Scope, ...]:
         """The Scopes of the steps of the last run, inside that of the outer Variables; empty without a gradient.
 
-        They hold the values that gradients read; values that are not read any more are released. With
-        `Executor.run(..., keep_scopes=True)` they hold all values, also without a gradient.
+        They hold the values that gradients read; values that are no longer read are released. With
+        `Executor.run(..., keep_scopes=True)` they hold all values, even without a gradient.
         """
         return () if self.steps is None else self.steps.scopes()
 

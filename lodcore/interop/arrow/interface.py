@@ -194,8 +194,8 @@ def to_arrow(x: Any) -> Any:
     Parameters
     ----------
     x : LoDTensor, nested lists, ndarray, Groups, or mapping of str to LoDTensor or ndarray
-        A table of groups has one line per outermost group, with its zones, digits, times of day, categories and missing
-        values.
+        A table of groups has one line per outermost group, with its time zones, digits, times of day, categories and
+        missing values.
 
     Returns
     -------

@@ -92,7 +92,7 @@ class Shared:
     """A LoDTensor in sealed memory; made by `share`.
 
     It can be passed to another process when that is started, or through a queue. The memory cannot be written, shrunk
-    or unsealed, so that its structure is checked there, but not copied.
+    or unsealed, so its structure is checked there, but not copied.
     """
 
     __module__ = "lodcore.interop"

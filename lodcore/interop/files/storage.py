@@ -29,14 +29,14 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     Parameters
     ----------
     file : str, path or binary file
-        A file that is replaced leaves its permissions to the new one; a link stays, and what it leads to is replaced.
+        A new file takes over the permissions of the one that it replaces; a link stays, and its target is replaced.
     tree : LoDTensor, SparseTensor, ndarray, number, str, bytes, bool, None; dict, list or tuple of trees
         Keys are str or int. LoDs and arrays that occur several times are shared again after loading. A tree may have
         Programs (of `lodcore.graph`), Generators of NumPy with their states and seeds, and optimizers of `lodcore.nn`,
         too.
     scope : Scope, optional
-        That of an Executor: the parameters of Programs are saved with the values that they have there, instead of their
-        initial ones.
+        The Scope of an Executor: the parameters of Programs are saved with the values that they have there, instead of
+        their initial ones.
     form : {"npz", "folder"}, optional
         One file, whose arrays `numpy.load` can read; or a folder, whose values `load` maps into memory, and to which
         `append` adds sequences. By default a folder if the name ends with a separator or ".lod", or the folder exists.
@@ -46,8 +46,8 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     Raises
     ------
     DTypeError
-        If a part of the tree cannot be saved; the message names it. Of a Program this is the code of Python functions,
-        as a learning rate that is a lambda, and operators that are not at the top level of a module.
+        If a part of the tree cannot be saved; the message names it. In a Program these are the code of Python
+        functions, such as a learning rate that is a lambda, and operators that are not at the top level of a module.
     LoDError
         If the name is that of a pipe or a device, or of a folder whose manifest is of a later version.
     FileExistsError
@@ -55,7 +55,8 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     BlockingIOError
         If another process or thread is writing to the folder.
     OSError
-        If the file cannot be written. What was there is replaced atomically, or kept, and nothing half written stays.
+        If the file cannot be written. The previous contents are replaced atomically, or kept; nothing half-written
+        stays.
 
     Examples
     --------
@@ -66,7 +67,7 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     >>> lodcore.load(name)
     {'words': LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]]), 'epoch': 3}
 
-    A Program runs where the code that made it is not; results are fetched by name:
+    A Program runs without the code that made it; results are fetched by name:
 
     >>> from lodcore.graph import Executor, Program, data, parameter
     >>> with Program() as program:
@@ -108,31 +109,31 @@ def _write_file(where: str, path: str, packed: Packed, compress: bool) -> None:
 
 
 def load(file: Any, *, verify: bool = False, operators: Iterable[Any] = ()) -> Any:
-    """Load a tree from a file of `save`, or from an .npz file with values, offsets_0, offsets_1, ...
+    """Load a tree from a file written by `save`, or from an .npz file with values, offsets_0, offsets_1, ...
 
     Parameters
     ----------
     file : str, path or binary file
-        The values of a folder are mapped into memory, read-only: they use memory, which processes share, when they are
-        read. Offsets are copied and checked. Nothing is unpickled.
+        The values of a folder are mapped into memory, read-only: they use memory, shared by processes, only when they
+        are read. Offsets are copied and checked. Nothing is unpickled.
     verify : bool
         Whether to read a whole folder and compare it with its checksums; the checksums of one file are always compared.
     operators : list of str, optional
-        Modules to import, for the operators of one's own that a Program in the file has. Others are taken from modules
-        that are imported already; a file never decides what is imported.
+        Modules to import, for user-defined operators of a Program in the file. Others are taken from modules that are
+        already imported; a file never decides what is imported.
 
     Returns
     -------
     tree
-        Programs have the values of their parameters as initial ones. Generators draw on from their states, and spawn
-        the children that come next; of one whose seed is not in the file, as it is older, or not a
-        `numpy.random.SeedSequence`, the children are made of its state.
+        The saved values of parameters are the initial ones of Programs. Generators continue from their states, and
+        spawn the children that come next; if the seed is not in the file, which may be older, or is not a
+        `numpy.random.SeedSequence`, children are derived from the state.
 
     Raises
     ------
     LoDError, DTypeError
-        If the file is damaged, or not a regular one, or a Program needs an operator that is not there, or is of a later
-        version; the message names the part.
+        If the file is damaged, or not a regular one, or a Program needs a missing operator, or is of a later version;
+        the message names the part.
     OSError
         If the file cannot be read.
 
@@ -144,8 +145,8 @@ def load(file: Any, *, verify: bool = False, operators: Iterable[Any] = ()) -> A
     process. `save` and `append` never do that: what is mapped stays as it is while the folder is written again, and a
     folder can be loaded while it is written; the last finished state is found.
 
-    A mapped LoDTensor that multiprocessing sends to a worker is mapped there from the same files, without its values or
-    its offsets being sent; a worker that does not find this save says so. A plain pickle has the data.
+    A mapped LoDTensor that multiprocessing sends to a worker is mapped there from the same files; neither its values
+    nor its offsets are sent. A worker that does not find this save raises an error. A plain pickle has the data.
 
     Examples
     --------

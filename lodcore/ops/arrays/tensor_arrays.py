@@ -279,7 +279,7 @@ def tensor_array_read(ta: Any, index: Any, default: Any = None) -> Any:
     Raises
     ------
     IndexError
-        If the index is negative and there is no default, or is past the end, or is that of a hole.
+        If the index is negative and there is no default, is past the end, or is that of a hole.
 
     Examples
     --------

@@ -50,7 +50,7 @@ class NumpyOp(Op):
 
 @operator(operands=Operands, lod_rule=no_lod, results=None, kind=NumpyOp)
 def numpy_call(operands: Any, name: str, options: dict[str, Any]) -> Any:
-    """Call a function of NumPy on dense arrays; recorded, it has a gradient.
+    """Call a function of NumPy on dense arrays; when recorded, it has a gradient.
 
     NumPy's functions on Variables call it: `np.linalg.inv(v)` is `numpy_call([v], "linalg.inv", {})`.
 

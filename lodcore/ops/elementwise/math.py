@@ -450,8 +450,8 @@ def elementwise(xs: Any, ufunc: np.ufunc) -> Any:
     xs : list of LoDTensor, array or number
         The operands; they broadcast as those of `add`.
     ufunc : numpy.ufunc
-        Its gradient is known for those whose names are in `UFUNC_RULES`, which the module
-        `lodcore.ops.elementwise.ufuncs` has: `from lodcore.ops.elementwise.ufuncs import UFUNC_RULES`.
+        Its gradient is known if its name is in `UFUNC_RULES`
+        (`from lodcore.ops.elementwise.ufuncs import UFUNC_RULES`).
 
     Returns
     -------

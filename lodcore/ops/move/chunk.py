@@ -100,9 +100,9 @@ def sequence_chunk(
     level : int
         The level of the sequences that are cut; their elements are kept whole.
     align : {"start", "middle", "end"}
-        Where the elements that do not fill a chunk are: "start" puts them behind the full chunks, "end" before them,
-        "middle" half of them (rounded down) before and the others behind. `last` says the same of a chunk at the start
-        of its sequence.
+        Where the elements that do not fill a chunk are: "start" puts them after the full chunks, "end" before them,
+        "middle" half of them (rounded down) before and the others after. `last` also applies to a chunk at the start of
+        its sequence.
 
     Returns
     -------

@@ -64,7 +64,7 @@ def _(x: Spec, level: int) -> Spec:
 
 @operator(x=Rows, lod_rule=no_lod, differentiable=False)
 def num_rows(x: Any) -> Any:
-    """Return the number of rows of a tensor: in a body or a Program, a number that only the run knows.
+    """Return the number of rows of a tensor: in a body or a Program, a number that is known only at run time.
 
     Parameters
     ----------

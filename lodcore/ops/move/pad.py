@@ -42,7 +42,7 @@ def sequence_pad(
     x : LoDTensor or nested lists
     pad_value : number, or array_like of one row's shape
         The value of the padding, which the dtype of x must be able to hold. Strings and records are padded with zero
-        bytes by default; for dates and durations a number counts units, so that 0 is 1970-01-01: give NaT instead.
+        bytes by default; for dates and durations a number counts units, so 0 is 1970-01-01: give NaT instead.
     maxlen : int, optional
         The length after padding, at least that of the longest sequence, which is the default.
     level : int

@@ -36,7 +36,7 @@ def insert_level(x: Any, level: int | tuple[int, ...], whole: bool = False) -> A
         0 .. num_levels: the number of the new level. Each of the sequences or rows that were there becomes a sequence
         of one element. Several levels are inserted one after the other.
     whole : bool
-        Whether to make one sequence of all of them, for level 0 only; of several, the first one.
+        Whether to put all of them into one sequence, for level 0 only; with several levels, this is the first one.
 
     Returns
     -------

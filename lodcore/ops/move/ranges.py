@@ -41,7 +41,7 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     Returns
     -------
     LoDTensor
-        int64, or float64 if an argument holds floats, as an empty list does, or dates or durations in the finest unit
+        int64, or float64 if an argument holds floats (as an empty list does), or dates or durations in the finest unit
         of the arguments. A single range if all arguments are numbers.
 
     Raises
@@ -49,7 +49,7 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     ValueError
         If a step is 0, or a number is not finite; the message names the range.
     ShapeError, DTypeError
-        If the arguments are not vectors of numbers of one length, or dates stand beside numbers.
+        If the arguments are not vectors of numbers of one length, or mix dates with numbers.
 
     Examples
     --------

@@ -137,8 +137,8 @@ def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None =
     level : int
         The level that was unpacked.
     indices_map : IndicesMap, RankTable, or ndarray of int
-        The map that `tensor_array_unpack` returned, or the rank of the steps; or the places alone, as its `values`, if
-        the array knows its structure: it is what `tensor_array_unpack` made, perhaps with other elements.
+        The map that `tensor_array_unpack` returned, or the rank of the steps; or only the places, such as its `values`,
+        if the array knows its structure because `tensor_array_unpack` made it, perhaps with other elements.
     out : ndarray, optional
         shape (number of rows, ...): the array to write the rows to.
 
@@ -151,12 +151,13 @@ def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None =
     Raises
     ------
     LoDError
-        If the level or the sizes of the steps are not those of the map, or the array knows that it is of another batch.
+        If the level or the sizes of the steps are not those of the map, or the array knows that the map is of another
+        batch.
 
     Notes
     -----
     Steps that were written into a new array, such as those of a network, know nothing of the batch. If the map of
-    another batch has as many elements in each step, nothing can tell: the rows go to the places of that map.
+    another batch has as many elements in each step, the mistake goes unnoticed: rows go to the places of that map.
 
     Examples
     --------

@@ -159,7 +159,7 @@ def _(d: Array, x: Any) -> Array:
 
 @operator(x=Dense, shape=Keys, lod_rule=no_lod)
 def reshape(x: Any, shape: Any) -> Array:
-    """Reshape an array, also to lengths that only a run knows.
+    """Reshape an array, even to lengths that are known only at run time.
 
     Parameters
     ----------
@@ -386,7 +386,7 @@ def bitwise_reduce(x: Any, name: str, axis: Any = 0, *, keepdims: bool = False) 
     Returns
     -------
     LoDTensor, ndarray or number
-        For no values all bits are set for "and", and none otherwise.
+        Without values, all bits are set for "and", and none otherwise.
 
     Raises
     ------

@@ -52,7 +52,7 @@ def lookup_table(table: Any, ids: Any, padding_idx: int | None = None, out: Arra
     Parameters
     ----------
     table : array_like, shape (height, ...)
-        Also a state with one row per branch, of which ids such as the `parent_idx` of `beam_search` select rows.
+        Also a state with one row per branch, from which ids such as the `parent_idx` of `beam_search` select.
     ids : LoDTensor, nested lists or ndarray of any integer dtype
         0 .. height - 1. A second axis of length 1 is ignored.
     padding_idx : int, optional

@@ -201,8 +201,8 @@ def cross_entropy(
         rest.
     ignore_index : int, optional
         The label of rows that do not count, such as -100, which `lodcore.batching.attention_inputs` gives to tokens
-        without a target: their loss is 0, and no gradient goes to their logits. The mean of the others is the sum of
-        all losses divided by the number of other labels.
+        without a target: their loss is 0, and their logits get no gradient. The mean of the others is the sum of all
+        losses divided by the number of other labels.
 
     Returns
     -------

@@ -24,7 +24,7 @@ def sequence_value_counts(x: Any, level: int = -1, sort: bool = True) -> tuple[A
     level : int
         The level of the sequences, with all rows below each.
     sort : bool
-        Whether to sort by count; equally frequent values, and all values without it, are sorted by value.
+        Whether to sort by count; equally frequent values, and without `sort` all values, are sorted by value.
 
     Returns
     -------

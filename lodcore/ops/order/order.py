@@ -179,7 +179,7 @@ def sequence_argsort(x: Any, level: int = -1, descending: bool = False) -> LoDTe
 
     Notes
     -----
-    The order is stable, also if descending: equal rows keep their order. nan and NaT are the greatest.
+    The order is stable, even if descending: equal rows keep their order. nan and NaT are the greatest.
 
     Examples
     --------

@@ -53,13 +53,13 @@ def _check_sequences(where: str, x: LoDTensor, y: LoDTensor, name: str) -> None:
 
 @operator(x=Nested, v=Nested, lod_rule=same_as("v"), differentiable=False)
 def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
-    """Return the positions at which to insert numbers into the corresponding sorted sequence, as `numpy.searchsorted`.
+    """Return where to insert numbers into the corresponding sorted sequence, as `numpy.searchsorted` does.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Numbers, text or dates, sorted within each sequence of the last level; nan is the greatest. As in NumPy this is
-        not checked: in a sequence that is not sorted, the position is any of 0 .. length.
+        Numbers, text or dates, sorted within each sequence of the last level; nan is the greatest. As in NumPy, this is
+        not checked: in an unsorted sequence, the position may be any of 0 .. length.
     v : LoDTensor or nested lists
         As many sequences, of any lengths, and values of the same kind.
     side : {"left", "right"}
@@ -146,8 +146,8 @@ def sequence_interp(x: Any, xp: Any, fp: Any, *, saved: Saved = None) -> LoDTens
     Returns
     -------
     LoDTensor of float64
-        Has the LoD of x, and rows of the shape of those of fp. The value of the first point before it, that of the last
-        point after it; nan for nan, and for a sequence without points.
+        Has the LoD of x, and rows of the shape of those of fp. Positions before the first point get its value, those
+        after the last point that of the last; nan for nan, and for a sequence without points.
 
     Raises
     ------

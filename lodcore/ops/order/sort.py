@@ -95,7 +95,7 @@ def sequence_topk(x: Any, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor
     x : LoDTensor or nested lists
         Has a dtype of `sequence_sort`.
     k : int
-        0 or more; of a shorter sequence, all rows are returned.
+        0 or more; all rows of a shorter sequence are returned.
     level : int
         The level of the sequences, with all rows below each.
 

@@ -438,7 +438,7 @@ def argmax(
         Not supported.
     keepdims : bool
     empty : int or array_like of int, shape (number of sequences,), optional
-        The result for no values; of the sequences of a level also one for each sequence, for all its columns.
+        The result for no values; over the sequences of a level, it may also be one per sequence, for all its columns.
     level : int, optional
         As in `sum`; positions count the rows below each sequence.
 
@@ -447,7 +447,7 @@ def argmax(
     ValueError
         If there are no values, and `empty` is not given; the message names the first empty sequence.
     ShapeError, DTypeError
-        If the axis does not exist, or `empty` is not a number, or one for each sequence.
+        If the axis does not exist, or `empty` is neither a number nor one for each sequence.
 
     Examples
     --------

@@ -49,7 +49,7 @@ def sequence_pool(
         of equal rows. Means of durations are rounded toward zero; NaT propagates.
     pad_value : scalar or array_like of one row's shape
         The row of an empty sequence. The default is 0: for durations a duration of 0, and for dates, which "first" and
-        "last" take, 1970-01-01; NaT is not chosen by itself.
+        "last" take, 1970-01-01, never NaT.
     level : int
         The level of the sequences that are pooled, with all rows below each.
     out : ndarray, optional

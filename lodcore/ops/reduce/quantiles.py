@@ -154,13 +154,13 @@ def sequence_quantile(
         One row per sequence, with one entry per probability if q is a sequence; nan for an empty sequence. Floats keep
         their dtype; other dtypes become float64, except that integers and bool keep theirs under the methods that
         select one of the numbers: "lower", "higher", "nearest", "inverted_cdf", "closest_observation". Dates and
-        durations stay such, and NaT stands for nan: between two of them, a quantile is rounded down to a whole unit,
-        in the middle toward zero; `numpy.quantile` rounds some of them otherwise.
+        durations keep their dtype, and NaT stands for nan: between two of them, a quantile is rounded down to a whole
+        unit, in the middle toward zero; `numpy.quantile` rounds some of them differently.
 
     Raises
     ------
     ValueError
-        If a probability is out of 0 .. 1, the method is unknown, or integers have no quantile because a sequence is
+        If a probability is outside 0 .. 1, the method is unknown, or integers have no quantile because a sequence is
         empty.
     LevelError, DTypeError
         If the level does not exist, or x holds other values.
@@ -325,7 +325,7 @@ def quantile(
     q : float or sequence of float
         Probabilities, 0 .. 1.
     axis : int or tuple of int, optional
-        As in `sum`; by default all values. Axes must be those of levels, and besides them all axes of a row or none.
+        As in `sum`; by default all values. Axes must be those of levels, along with all axes of a row or none.
     method : str
         As in `sequence_quantile`.
     keepdims : bool
@@ -341,12 +341,12 @@ def quantile(
     Raises
     ------
     ValueError
-        If a probability is out of 0 .. 1, the method is unknown, or integers have no quantile because there are none.
+        If a probability is outside 0 .. 1, the method is unknown, or integers have no quantile because there are none.
     ShapeError, DTypeError
         If the axis does not exist, or x or q hold other values.
     TypeError
-        If x has no levels, only some axes of a row are given, axes are kept where none is given, or several quantiles
-        where a ragged axis follows.
+        If x has no levels, only some axes of a row are given, or axes are kept although none is given or, with several
+        quantiles, a ragged axis follows.
 
     Examples
     --------

@@ -215,7 +215,7 @@ def corr(x: Any, y: Any, axis: Any = None, weights: Any = None) -> Any:
     Returns
     -------
     LoDTensor, ndarray or number
-        nan where x or y is constant, except for the rounding of numbers of their size.
+        nan where x or y is constant, up to the rounding of numbers of their size.
 
     Examples
     --------
@@ -248,12 +248,12 @@ def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[A
     Parameters
     ----------
     x, y, axis, weights
-        As in `cov`; weights are 1 / error ** 2 for the error of y. x may have one number for rows of several of y.
+        As in `cov`; weights are 1 / error ** 2 for the error of y. x may have one number per row where y has several.
 
     Returns
     -------
     intercept, slope, intercept_error, slope_error : LoDTensor, ndarray or number
-        nan where x is constant: where it differs from its average by no more than the rounding of numbers of its size.
+        nan where x is constant, that is, differs from its average by no more than the rounding of numbers of its size.
 
     Examples
     --------

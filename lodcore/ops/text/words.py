@@ -54,7 +54,8 @@ def encode_utf8(x: Any) -> LoDTensor:
 
     Notes
     -----
-    Python's strings are encoded as they are, those that end with NUL, too; NumPy's of a fixed width cannot have it.
+    Python's strings are encoded as they are, even those that end with NUL, which NumPy's strings of a fixed width
+    cannot do.
 
     Examples
     --------

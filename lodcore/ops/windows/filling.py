@@ -35,7 +35,7 @@ def sequence_fill(x: Any, direction: str = "forward", limit: int | None = None, 
     direction : {"forward", "backward"}
         Whether values are carried to later rows or to earlier ones.
     limit : int, optional
-        How many rows a value is carried at most, 1 or more.
+        The most rows that a value is carried, 1 or more.
     level : int
         The level of the sequences, with all rows below each; nothing is carried from one to another.
 
@@ -47,7 +47,7 @@ def sequence_fill(x: Any, direction: str = "forward", limit: int | None = None, 
     Raises
     ------
     ValueError, DTypeError, LevelError
-        If the direction is unknown, limit is below 1 or no integer, or the level does not exist.
+        If the direction is unknown, limit is below 1 or not an integer, or the level does not exist.
 
     Examples
     --------

@@ -53,7 +53,7 @@ def sequence_diff(x: Any, n: int = 1) -> LoDTensor:
     Returns
     -------
     LoDTensor
-        Sequences are n rows shorter, or empty. Differences of bool are whether rows differ; those of dates are
+        Sequences are n rows shorter, or empty. Differences of bools say whether rows differ; those of dates are
         timedelta64. Integers wrap around, as in NumPy.
 
     Raises
@@ -179,7 +179,7 @@ def sequence_shift(x: Any, n: int = 1, fill: Any = 0, level: int = -1) -> LoDTen
     x : LoDTensor or nested lists
         Rows of any dtype and shape.
     n : int
-        The number of positions, towards the end, or towards the beginning if negative.
+        The number of positions to shift: towards the end, or towards the beginning if negative.
     fill : number, text or date, or a row
         The value of the gap; 0 means empty text, and NaT for dates and durations (`np.timedelta64(0)` is a duration).
     level : int

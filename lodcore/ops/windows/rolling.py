@@ -63,8 +63,9 @@ def sequence_rolling(
 
     Notes
     -----
-    A row takes two steps for windows of any size; nothing is subtracted, so no precision is lost. Results are computed
-    in float64. For medians, sequences are sorted, and a row takes as many steps as the logarithm of their length.
+    Each row takes two steps, whatever the size of the windows; nothing is subtracted, so no precision is lost. Results
+    are computed in float64. For medians, sequences are sorted, and each row takes a number of steps logarithmic in
+    their length.
 
     Examples
     --------

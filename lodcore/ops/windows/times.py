@@ -70,7 +70,7 @@ def windows_around(x: Any, before: Any, after: Any = 0, times: Any = None, close
         Numbers, dates or durations with the LoD of x, sorted within each sequence. The window of a row then has all
         rows from its time minus `before` to its time plus `after`.
     closed : {"both", "right", "left", "neither"}
-        With times, at which ends rows exactly as far away belong to the window.
+        With times, at which ends rows at exactly that distance belong to the window.
 
     Returns
     -------
@@ -229,9 +229,9 @@ def join_asof(
     *columns : LoDTensor
         Rows of any dtype and shape with the LoD of y.
     direction : {"backward", "forward", "nearest"}
-        Which time is taken: the last one that is not later, the first one that is not earlier, or of these two the one
-        that is less far away, the earlier one if both are equally far. Of equal times, the last one is taken backward
-        and the first one forward.
+        Which time is taken: the last one that is not later, the first one that is not earlier, or the nearer of these
+        two, the earlier one if both are equally far. Of equal times, "backward" takes the last one and "forward" the
+        first one.
     tolerance : number, timedelta64 or timedelta, optional
         The greatest distance at which a time is taken.
     default : scalar, optional

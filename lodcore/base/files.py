@@ -49,7 +49,7 @@ _opened: weakref.WeakSet[io.FileIO | Folder] = weakref.WeakSet()
 _WARY = os.O_NONBLOCK | os.O_NOCTTY
 _NO_LINK = os.O_NOFOLLOW
 
-#: What file systems say that have no way to make a folder durable.
+#: The errors of file systems that cannot make a folder durable.
 _UNSUPPORTED = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF)
 
 _KINDS = {

@@ -12,7 +12,7 @@ __all__ = ["complete", "decoded", "is_column", "is_column_type", "missing_in", "
 
 Array = np.ndarray[Any, Any]
 
-#: What is said of types without a value for what is missing, by the first letters of their names in all libraries.
+#: What errors say of types that have no missing value, by the first letters of their names in all libraries.
 EXACT = {"int": "integers have", "uint": "integers have", "bool": "bools have"}
 
 

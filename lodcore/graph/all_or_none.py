@@ -13,7 +13,7 @@ __all__ = ["AllOrNone"]
 class AllOrNone:
     """A context in which operators are recorded all together or, after an error, not at all.
 
-    Nobody has seen their results then, except functions of the user that raised the error.
+    By then nobody has seen their results, except a user's function that raised the error.
 
     Examples
     --------

@@ -375,7 +375,7 @@ class Block:
         return False
 
     def shares(self, given: Any) -> bool:
-        """Return whether something of another Block may be used here, too, as parameters by several Programs."""
+        """Return whether something of another Block may be used here, too, like parameters of several Programs."""
         return False
 
     def capture(self, given: Any) -> Variable:
@@ -407,7 +407,7 @@ class Block:
 
 
 class NamedBlock(Block):
-    """A Block whose Variables have unique names, also different from those of the outer Blocks.
+    """A Block whose Variables have unique names, which also differ from those of the outer Blocks.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which operators of a Program are neighbours that can run together, as their Specs say."""
+"""Which neighbouring operators of a Program can run together, judging by their Specs."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Part(NamedTuple):
     Attributes
     ----------
     form : (int, tuple)
-        That of the rows.
+        The form of the rows.
     dtypes : set of dtype
-        Those of its numbers, without bools.
+        The dtypes of its numbers, except bools.
     rows : list of Variable or tensor
     truths : list of Variable
         The rows of bools, which must be made in the chain.
@@ -130,7 +130,7 @@ def _part_of(op: Operator) -> Part | None:
 
 @functools.lru_cache(1024)
 def _takes_part(op: Any, attrs: tuple[Any, ...], kinds: tuple[Any, ...], dtype: np.dtype[Any], truth: bool) -> bool:
-    """Return whether the machine can compute an operator of some kinds of operands."""
+    """Return whether the machine can compute an operator for operands of some kinds."""
     numbers = Numbers(dtype)
     given = [
         kind(1) if isinstance(kind, type) else Traced(numbers, numbers.value("input", (), 1, at, kind == "truth"))
@@ -161,7 +161,7 @@ def is_number(x: Any) -> bool:
 
 
 def role_of(x: Any, form: Form) -> str | None:
-    """Return what an operand is beside rows of a form: "row", "line" if all rows share it, "number", or None."""
+    """Return what an operand is to rows of a form: "row", "line" if all rows share it, "number", or None."""
     if is_number(x):
         return "number"
     if not isinstance(x, (Variable, Tensor)):

@@ -2,7 +2,7 @@
 
 A chain is found when a run is prepared, from the Specs, and compiled when it first meets many numbers. Where these are
 few, its operands are not what its Specs promised, or NumPy would warn of a result, its operators run one by one.
-What nobody reads but the chain itself is not made; Scopes compute it when it is looked at.
+What only the chain itself reads is not stored; Scopes compute it when you look at it.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["LEAST", "Bound", "Chain", "chains_of"]
 
-#: How many numbers a chain must have to run together if it reads a row that all rows share, which NumPy repeats row by
-#: row; and how many, and how many instructions, if it does not: then only memory that is not touched is saved.
+#: The least numbers with which a chain runs together if it reads a row that all rows share, which NumPy repeats row by
+#: row; and the least numbers and instructions if it does not: then all that is saved is access to memory.
 LEAST, LEAST_EVEN, FEWEST_EVEN = 1 << 16, 1 << 18, 5
 
 
 class Bound(NamedTuple):
-    """What a run of a chain was given, and made.
+    """What a run of a chain was given, and what it made.
 
     Attributes
     ----------
     shape : tuple of int
-        That of all rows.
+        The shape of all rows.
     size : int
-        Their numbers.
+        How many numbers they have.
     arrays : dict
         Arrays of one column, by slot.
     """
@@ -211,7 +211,7 @@ class Chain:
         return Bound(shape, count, arrays) if many else None
 
     def ran_together(self, frame: Frame) -> bool:
-        """Return whether the operators ran together on a frame, which lacks some of their results then."""
+        """Return whether the operators ran together on a frame, which then lacks some of their results."""
         return frame[self.slot] is not None
 
     def completed(self, frame: Frame) -> Frame:
@@ -225,7 +225,7 @@ class Chain:
     def looked(self, frame: Frame) -> tuple[Frame, dict[Variable, GraphError]]:
         """Return a frame with all results, for Scopes, and an error for each that is lost.
 
-        They are lost if others are different now: an array that the operators read was written since.
+        Results are lost if others come out differently now: an array that the operators read has been written since.
         """
         if not self.ran_together(frame):
             return frame, {}
@@ -302,7 +302,7 @@ def chains_of(ops: Iterable[Any], calls: dict[Operator, Call], layout: engine.La
     Parameters
     ----------
     ops : list of Operator
-        Others than Operators divide chains.
+        Anything but an Operator divides chains.
     calls : dict
     layout : Layout
     """

@@ -1,4 +1,4 @@
-"""Clones of Programs: with the same Variables, and for use without what only trains."""
+"""Clones of Programs: with the same Variables, and for use without what only training needs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def operators_for_test(ops: list[Any]) -> list[Any]:
 
 
 def _without_updates(ops: list[Any]) -> list[Any]:
-    """Return operators without updates and what only these need: also the gradients, but not the loss itself."""
+    """Return operators without updates and what only these need: the gradients, too, but not the loss itself."""
     updates = [op for op in ops if isinstance(op, ParameterUpdate)]
     training = _needed_by(ops, {x for op in updates for x in op.inputs})
     seeds = {op for op in training if isinstance(op, Seed)}

@@ -134,7 +134,7 @@ class Executor:
     ) -> list[Any]:
         """Run what was prepared; see `run`."""
         prepared: PreparedRun = program.prepared[key]
-        with held(PLACING):  # all values from between the updates of two runs
+        with held(PLACING):  # all values as they are between the updates of two runs
             places = scope.places(prepared.updated_parameters)
             for x in prepared.read:
                 if x not in fed:

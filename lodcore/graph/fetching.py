@@ -1,4 +1,4 @@
-"""Fetched values: which Variables they are of, and that nobody changes a parameter or a fed value through them."""
+"""Fetched values: of which Variables, and protected so that nobody changes a parameter or a fed value through them."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def unwritten(x: Any) -> Any:
 
 
 def _protected(x: Any, known: list[Array]) -> Any:
-    if isinstance(x, TensorArray):  # of the caller, who writes to it as he likes, but not to its elements
+    if isinstance(x, TensorArray):  # of the caller, who may write to it, but not to its elements
         for at, element in _elements(x).items():
             own = _protected(element, known)
             if own is not element:

@@ -57,7 +57,7 @@ class ProfileRow(NamedTuple):
 
 
 class Watch:
-    """Takes the times of the calls in one thread."""
+    """Measures the times of the calls in one thread."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []

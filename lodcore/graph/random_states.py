@@ -14,7 +14,7 @@ __all__ = ["generators_of", "states_of", "with_generators"]
 
 
 def generators_of(ops: Iterable[Any]) -> list[Generator]:
-    """Return the Generators from which operators draw, also in the bodies of loops and in branches; each once."""
+    """Return the Generators from which operators draw, even in bodies of loops and in branches; each once."""
     found: dict[int, Generator] = {}
     for op in ops:
         for given in op.arguments.values() if isinstance(op, Operator) else ():
@@ -30,7 +30,7 @@ def _ops_inside(given: Any) -> Iterable[Any]:
 
 
 def with_generators(ops: list[Any], sources: Mapping[Any, Generator]) -> list[Any]:
-    """Return operators that draw from other Generators: `sources` has these by the ones of the operators."""
+    """Return operators that draw from other Generators: `sources` maps those of the operators to them."""
     made = list(ops)
     for k, op in enumerate(ops):
         if isinstance(op, Operator) and any(isinstance(x, Generator) for x in op.arguments.values()):

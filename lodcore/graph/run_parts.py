@@ -57,7 +57,7 @@ def see_readers(
 
 
 class Parts:
-    """What makes the parts of a run.
+    """The maker of the parts of a run.
 
     Parameters
     ----------

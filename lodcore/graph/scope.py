@@ -27,12 +27,12 @@ for _lock in (LOOKING, PLACING):  # a child has none of the threads that would r
 
 
 class OwnLock:
-    """A lock of a Scope; a child without the thread that holds it has a new one.
+    """A lock of a Scope; a child process without the thread that holds it has a new one.
 
     Attributes
     ----------
     owner : int or None
-        The thread that holds it, once it has said so.
+        The thread that holds it, once that is noted here.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ LOCKS: weakref.WeakSet[OwnLock] = weakref.WeakSet()
 
 
 def _renew_locks() -> None:
-    """Renew the locks in a child that threads of its parent hold, which wait no longer."""
+    """Renew, in a child process, the locks that threads of its parent hold, which wait no longer."""
     for thread in [*AWAITED]:
         if thread != threading.get_ident():
             del AWAITED[thread]
@@ -397,7 +397,7 @@ class RecordedValue(Variable):
 
 
 class LostValue(RecordedValue):
-    """A value in the record of a run that cannot be computed any more; who asks for it gets an error."""
+    """A value in the record of a run that can no longer be computed; asking for it raises an error."""
 
     __slots__ = ("error",)
 

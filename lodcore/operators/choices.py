@@ -13,10 +13,10 @@ from lodcore.operators.operands import Array
 
 __all__ = ["choose"]
 
-#: NumPy chooses among fewer in less time; of more it mispredicts a branch for each.
+#: NumPy is faster for fewer numbers; for more, it mispredicts a branch for each.
 FEW = 4096
 
-#: The kinds of dtypes that have the value of a number of Python.
+#: The kinds of dtypes that can hold a Python number.
 HOLDS = {bool: "biufc", int: "iufc", float: "fc"}
 
 
@@ -80,7 +80,7 @@ def _rows(x: Any, dtype: np.dtype[Any], shape: tuple[int, ...], width: int) -> A
 
 
 def _is_small(x: float, dtype: np.dtype[Any]) -> bool:
-    """Return whether a dtype has a number of Python without a warning or an error."""
+    """Return whether a dtype can hold a Python number without a warning or an error."""
     if dtype.kind in "iu":
         return np.iinfo(dtype).min <= x <= np.iinfo(dtype).max
     return not abs(x) > 65504  # the greatest float16

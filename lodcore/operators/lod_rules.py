@@ -117,7 +117,7 @@ def _argument(name: str) -> Callable[[dict[str, Any]], Any]:
 
 
 def _first(arguments: dict[str, Any]) -> Any:
-    """Return the first argument that has levels, also in lists."""
+    """Return the first argument that has levels, including those in lists."""
     for given in arguments.values():
         if type(given) is list:
             for x in given:
@@ -136,7 +136,7 @@ no_lod = LoDRule("none", _nothing, lambda where, given, count: 0)
 
 
 def _deepest(arguments: dict[str, Any]) -> Any:
-    """Return the first argument with the most levels, also in lists."""
+    """Return the first argument with the most levels, including those in lists."""
     found, most = None, -1
     for given in arguments.values():
         for x in given if type(given) is list else (given,):

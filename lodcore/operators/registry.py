@@ -405,7 +405,7 @@ def _with_refusal(doc: str | None) -> str | None:
     return "\n".join(lines)
 
 
-#: The names of rules; a text that is one of them is no description.
+#: The names of rules; a text that is one of them is not a description.
 RULES = frozenset(("before", "counted", "deepest", "no_lod", "outer", "same", "same_as"))
 
 

@@ -14,7 +14,7 @@ __all__ = ["array_of_text", "dtype_for", "is_array", "zone_of"]
 
 Array = np.ndarray[Any, Any]
 
-#: What is said of types of text without a value for what is missing, by the first letters of their names.
+#: What errors say of text types that have no missing value, by the first letters of their names.
 TEXT = dict.fromkeys(("str", "large_string", "utf8", "categorical", "enum"), "text has")
 #: Types that say nothing of their values.
 OPEN = dict.fromkeys(("object", "null"), "")

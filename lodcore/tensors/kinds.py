@@ -1,4 +1,4 @@
-"""Kinds of tensors from outside: for which kind of the package each stands, conversion to it, and back."""
+"""Kinds of tensors from outside: which kind of the package each stands for, conversion to it, and back."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def traced_back(
     values : dict
         What the operators computed, by slot.
     given : dict
-        The gradients that there are before, by Variable.
+        The gradients that exist before, by Variable.
     """
     total, shared = dict(given), list[Shared]()
     for op in ops:
@@ -97,7 +97,7 @@ class BackChain:
         Last first.
     needed : set of Variable
     ways : list of BackwardCall
-        Of each of them.
+        One for each of them.
     seed : int
         The slot of the gradients.
     """
@@ -131,7 +131,7 @@ class BackChain:
                 continue
             if type(d) is not np.ndarray or d.dtype != dtype or d.shape != bound.shape:
                 return None
-            codes[v] = "cotangent" if any(d.strides) else "line"  # one number again and again, as behind a sum
+            codes[v] = "cotangent" if any(d.strides) else "line"  # one number repeated, as after a sum
             arrays[v] = np.ascontiguousarray(d if any(d.strides) else d[(slice(0, 1),) * d.ndim]).reshape(-1, 1)
         there, key = [*codes], (*codes, *codes.values())
         if key not in self._programs:
@@ -158,7 +158,7 @@ class BackChain:
         return True
 
     def _compiled(self, codes: dict[Variable, str], arrays: dict[Any, Any]) -> Any:
-        """Return the program for the gradients that there are, with the keys of what it makes."""
+        """Return the program for the existing gradients, with the keys of what it makes."""
         chain = self._chain
         try:
             numbers, values = chain.traced()

@@ -27,7 +27,7 @@ class ParameterUpdate:
         The parameter.
     value : Variable or tensor
     fresh : bool
-        Whether an operator makes the value that nothing else refers to.
+        Whether an operator makes the value, and nothing else refers to it.
     """
 
     __slots__ = ("fresh", "outputs", "value", "variable")

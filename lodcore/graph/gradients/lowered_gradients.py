@@ -45,7 +45,7 @@ class LoweredGradients:
     pairs : list of Pair
         The products whose matrix has a gradient.
     calls : list of Value
-        The ways back of operators that are called in each step.
+        The backward passes of operators that are called in each step.
     apart : list of ProductApart
         The products that give gradients of inputs, which are computed for all rows at once.
     """
@@ -200,7 +200,7 @@ class LoweredGradients:
         forward : set of Value
             All that the forward pass computes.
         free : iterable of Value
-            Those that are kept anyhow.
+            Those that are kept anyway.
         """
         read: list[Value] = []
         seen: set[Value] = set()

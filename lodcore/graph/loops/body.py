@@ -85,7 +85,7 @@ class Body(NamedBlock):
         self.keeps_shapes = keeps_shapes
 
     def loop_variable(self, given: Any) -> LoopVariable | None:
-        """Return the loop variable that a Variable is under its own name, here or in a loop around; None if none."""
+        """Return the loop variable that a Variable is under its own name, here or in an enclosing loop, or None."""
         known = self.captures.get(id(given))
         if known is not None and isinstance(known[1], LoopVariable):
             return known[1]
@@ -105,7 +105,7 @@ class Body(NamedBlock):
         return around is block or (around is None and not isinstance(block, Body))
 
     def shares(self, given: Any) -> bool:
-        """Return whether something of another Program may be used in that around the loop."""
+        """Return whether something of another Program may be used in the Program around the loop."""
         return self.parent is not None and self.parent.shares(given)
 
     def adopt(self, given: Variable) -> str:
@@ -304,7 +304,7 @@ def size_of(spec: Spec) -> int | None:
 def changes(old: Spec, new: Spec) -> bool:
     """Return whether an update changes dtype, width, levels or kind; unknown ones are checked when it runs.
 
-    The order of bytes may change: what operators make has that of the machine.
+    The byte order may change: results of operators have that of the machine.
     """
     if old == new or not WHEN_IT_RUNS.isdisjoint((old.kind, new.kind)):
         return False

@@ -149,13 +149,13 @@ class BranchRun(NamedTuple):
 
 
 class Branches:
-    """The branches of an operator `cond`: of two, the condition, its first input, chooses one; a single one runs.
+    """The branches of an operator `cond`: the condition, its first input, chooses one of two; a single one always runs.
 
     Parameters
     ----------
     each : list of Branch
     decides : bool
-        Whether there are two, of which the condition chooses.
+        Whether there are two, between which the condition chooses.
     """
 
     def __init__(self, each: list[Branch], decides: bool) -> None:

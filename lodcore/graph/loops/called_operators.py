@@ -30,7 +30,7 @@ COUNTS = (7919, 104729)  # numbers of rows that no result has by chance
 def may_be_called(op: Any, rows: list[Variable]) -> bool:
     """Return whether an operator has a gradient, and results with a row for each row of its operands.
 
-    The latter is what its rule for Specs says of two numbers of rows.
+    For the latter, its Spec rule is asked about two numbers of rows.
     """
     if not op.op.differentiable or op.op.keeps_versions or generators_of([op]):
         return False
@@ -179,7 +179,7 @@ def bound(calls: list[CalledOp], given: Any, totals: dict[Any, Any]) -> Any:
     calls : list of CalledOp
     given : Kept
     totals : dict
-        To which gradients are added.
+        The totals to which gradients are added.
     """
 
     def bind(detail: Any, out: Array, x: Array) -> Any:

@@ -1,4 +1,4 @@
-"""Branches: cond, and the block form IfElse on which it stands."""
+"""Branches: cond, and the block form IfElse, on which it is built."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class IfElse:
             body.keeps_shapes = True
 
     def _asked(self, around: Callable[..., Any], op: Any, *args: Any) -> Any:
-        """Call an operator so that its errors name the caller, also when it is recorded and runs later."""
+        """Call an operator so that its errors name the caller, even when it is recorded and runs later."""
         found = around(op, *args)
         first = found[0] if isinstance(found, tuple) else found
         if isinstance(first, Variable) and isinstance(first.block, NamedBlock):
@@ -370,6 +370,6 @@ def cond(
 
 
 class _Cond(IfElse):
-    """The two blocks of `cond`, whose name its errors have."""
+    """The two blocks of `cond`, which its errors name."""
 
     _where = "cond"

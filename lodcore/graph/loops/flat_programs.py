@@ -18,11 +18,12 @@ from lodcore.operators.vjp_rules import VJPRule
 
 __all__ = ["FlatProgram", "Numbers"]
 
-#: Ufuncs of two operands whose results are the same in each of their loops, also in that for one number and an array.
+#: Ufuncs of two operands whose results are the same in each of their loops, including the one for a number and an
+#: array.
 EXACT = frozenset([*NATIVE, np.maximum, np.minimum, np.fmax, np.fmin, np.logical_and, np.logical_or])
 EXACT |= {np.bitwise_and, np.bitwise_or}
 
-#: Threads begin at multiples of as many numbers: loops that compute several at once meet the same ones together.
+#: Threads begin at multiples of this many numbers: loops that compute several at once get the same ones together.
 BLOCK = 256
 
 
@@ -120,5 +121,5 @@ def _is_number(key: Any) -> bool:
 
 
 def _turned(line: Array, start: int) -> Array:
-    """Return a line that is repeated, as it is from one of the numbers on."""
+    """Return a repeated line as it reads from one of its numbers on."""
     return np.roll(line, -(start % len(line)), 0)

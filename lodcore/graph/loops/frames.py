@@ -35,7 +35,7 @@ __all__ = ["KEEPS_ALL", "StepRunner", "Trace", "common_spec", "has_bodies", "nam
 
 Values = tuple[Any, ...]
 
-#: Whether steps that are kept for gradients or Scopes keep all values, also those that no gradient reads.
+#: Whether steps that are kept for gradients or Scopes keep all values, even those that no gradient reads.
 KEEPS_ALL: ContextVar[bool] = ContextVar("lodcore.keeps_all", default=False)
 
 
@@ -59,7 +59,7 @@ class Trace:
     ran : int
         The number of instructions of the last step that ran.
     record, around : callable
-        Return the Scope of the run, and the one around it, if there are such.
+        Return the Scope of the run, and the one around it, if there are any.
     """
 
     __slots__ = ("__weakref__", "around", "begin", "draws", "lock", "outer", "ran", "record", "steps")
@@ -419,7 +419,7 @@ def _outputs_of(op: Operator, specs: dict[Variable, Any]) -> list[Spec]:
 def _release_early(ops: list[Any], calls: list[Call | BreakIf | None], layout: Layout) -> None:
     """Make calls release arguments that are not read later: results with one reader that no gradient reads.
 
-    They would be most of the memory that steps keep.
+    They would take most of the memory that steps keep.
     """
     reads: dict[Variable, int] = {}
     for op in ops:

@@ -33,11 +33,11 @@ CODES = {
     )
 }
 
-#: The bits of exceptions of floating point, and the names that `numpy.errstate` has for them.
+#: The bits of floating-point exceptions, and the names that `numpy.errstate` has for them.
 EXCEPTIONS = ((1, "divide"), (2, "over"), (4, "under"), (8, "invalid"))
 
 
 def is_told(flags: int) -> bool:
-    """Return whether NumPy would warn of an exception of floating point, or raise it."""
+    """Return whether NumPy would warn of a floating-point exception, or raise it."""
     wanted: dict[str, Any] = {**np.geterr()}
     return any(flags & bit and wanted[name] != "ignore" for bit, name in EXCEPTIONS)

@@ -2,7 +2,7 @@
 
 Elementwise operators can take part, and products with a matrix from outside; for sequences, all operators that compute
 row by row. A function with any other operator runs entry by entry, and so does one that would warn or raise: then the
-warning comes, and the error names the entry, as ever.
+warning comes, and the error names the entry, as always.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ def on_all_entries(
 
 
 def _may_take_part(op: Any) -> bool:
-    """Return whether a recorded operator is of a sort that can; nothing is computed in vain before one that is not."""
+    """Return whether a recorded operator is of a kind that can; nothing is computed in vain before one that is not."""
     return isinstance(op, Operator) and op.single and (op.op is elementwise or bool(op.op.rowwise))
 
 
 def _held(x: Any, tape: Tape | None) -> Any:
-    """Return an object that is no Variable, or what one of a tape holds; None for any other Variable."""
+    """Return an object that is not a Variable, or what a Variable of a tape holds; None for any other Variable."""
     if not isinstance(x, Variable):
         return x
     return x.held if type(x) is Variable and tape is not None and x.home is tape.reference else None
@@ -136,7 +136,7 @@ class Lifted:
         return len(mine) == len(rows) == 1 and mine == rows and (nested or op.op.on_arrays is np.matmul)
 
     def _operand(self, x: Any, most: int, least: int) -> Any:
-        """Return an operand: all entries, with new axes up to a number, or an outer object with at most so many."""
+        """Return an operand: all entries, with new axes up to a number, or an outer object with at most that many."""
         if type(x) is list:
             return [self._operand(one, most, least) for one in x]
         if not isinstance(x, Variable):
@@ -156,7 +156,7 @@ class Lifted:
         return index_values(whole, [slice(None)] + [None] * missing)
 
     def _check(self, entry: Spec, whole: Spec) -> None:
-        """Raise unless a result has what was recorded for one entry, for all of them."""
+        """Raise unless a result has, for all entries, what was recorded for one."""
         nested = whole.num_levels > 0
         shape = (None, *whole.shape[1:]) if nested else whole.shape[1:]
         fits = len(shape) == len(entry.shape) and all(

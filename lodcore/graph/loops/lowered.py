@@ -77,7 +77,7 @@ class Lowered(Values):
         Those that are the same in every step.
     apart : dict
         What stands for the results of these, by Variable: nothing that is made of the body later refers to the
-        Variables themselves, so that it can be seen whether anybody else does.
+        Variables themselves, so that other references to them can be detected.
     outputs, following : list of Value
     axes : list of int
         The number of axes of each output.

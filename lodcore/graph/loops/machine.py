@@ -168,7 +168,7 @@ class Compiled:
         return found
 
     def _of_previous_row(self, number: int) -> Place:
-        """Return the place of a state whose values are kept: in the row before, at the first step that of the boot."""
+        """Return the place of a state whose values are kept: in the row before, at the first step in the boot."""
         following = self.body.following[number]
         return Place(EARLIER, ("kept", following), following.width, 0, ("boot", number))
 
@@ -238,7 +238,7 @@ class Compiled:
         offsets : int64, shape (sequences + 1,)
         is_reverse : bool
         wanted : Wanted, optional
-            Of what gradients may be asked for later; None for nothing.
+            What gradients may be asked for later; None for none.
         sources : dict
             The Generators to draw from, by those of the record.
 
@@ -331,7 +331,7 @@ class Compiled:
         Parameters
         ----------
         given : Kept
-            By `forward`, for at least these gradients.
+            From `forward`, for at least these gradients.
         cotangents, d_lasts : sequence of ndarray or None
             Those of outputs and last states.
         wanted : Wanted
@@ -340,7 +340,7 @@ class Compiled:
         -------
         d_inputs, d_boots : list of ndarray or None
         d_outer : dict
-            By object; none of a slice, but of its array.
+            By object; not for a slice, but for its array.
         flags : int
         """
         one = self.backward_pass(wanted, given.wanted, tuple([d is not None for d in cotangents]), given.zeros)

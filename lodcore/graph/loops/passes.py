@@ -56,7 +56,7 @@ class Kept(NamedTuple):
     outer : dict
         The outer objects.
     wanted : Wanted or None
-        Of what gradients may be asked for.
+        What gradients may be asked for.
     zeros : tuple of bool
         Which first states are zero, and give zero in every product.
     draws : sequence of ndarray

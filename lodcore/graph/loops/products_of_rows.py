@@ -142,7 +142,7 @@ class OuterGradients:
 
 
 def _sums_of(back: LoweredGradients) -> list[tuple[Value, list[tuple[Any, int, int]]]]:
-    """Return of which rows the sums are needed: for each outer object the first column, and their number."""
+    """Return the rows whose sums are needed: for each outer object the first column, and their number."""
     met: dict[Value, list[tuple[Any, int, int]]] = {}
     for variable, d in back.lines.items():
         whole, column = back.parts.get(d, (d, 0))

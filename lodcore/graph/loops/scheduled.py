@@ -22,7 +22,7 @@ __all__ = ["Place", "Schedule", "Sink", "scheduled"]
 #: Instructions that run on all rows of a step at once.
 OF_ALL_ROWS = frozenset(["product", "call"])
 
-#: Those that read other columns than as many as they write.
+#: Those that do not read as many columns as they write.
 OTHER_WIDTHS = frozenset(["product", "added", "call", "sum", "largest", "expand", "first"])
 
 
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
 
 class Sink(NamedTuple):
-    """A value that is needed after the step, and where."""
+    """A value that is needed after the step, and the place for it."""
 
     value: Value
     place: Place
@@ -150,7 +150,7 @@ class _Schedule:
             todo.pop()
 
     def _begun(self, v: Value) -> bool:
-        """Begin with a value; return whether that is all, since it is there."""
+        """Begin with a value; return whether that is all, since it exists already."""
         place = self._source(v)
         if place is not None:
             self.turn[v], self.places[v] = 0, place
@@ -185,9 +185,9 @@ class _Schedule:
                     self.turn = later
 
     def _waiting(self, kept: Value | None) -> dict[Value, int]:
-        """Return the passes of all values, each as late as its readers let it be if what it reads is there, too.
+        """Return the passes of all values, each as late as its readers allow if what it reads is there, too.
 
-        `kept` is a value that is taken to be there.
+        `kept` is a value that is assumed to be there.
         """
         before, self.turn = self.turn, self.turn.copy()
         for v in reversed(self.order):
@@ -424,7 +424,7 @@ def _in(moved: dict[Any, Place], place: Place) -> Place:
 
 
 def _cells(lines: list[tuple[str, int, list[Place], Any]]) -> dict[Hashable, int]:
-    """Return the first cell of each value in the scratch memory: that of one which is not read any more, if it fits."""
+    """Return the first cell of each value in the scratch memory: that of a value that is no longer read, if it fits."""
     last: dict[Hashable, int] = {}
     for at, (_, _, places, _) in enumerate(lines):
         for place in places:

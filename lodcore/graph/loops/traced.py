@@ -1,8 +1,8 @@
 """Arrays of rows that record what is computed with them: how functions of arrays become instructions for steps.
 
 An elementwise operator has a function and a vjp rule on arrays. Called with `Traced` rows instead, both leave a list of
-`Value`s: ufuncs, sums of rows, selections. Whatever cannot be recorded so raises `Untraceable`, and the body that it
-is a part of runs operator by operator.
+`Value`s: ufuncs, sums of rows, selections. Whatever cannot be recorded like this raises `Untraceable`, and the body
+that it is a part of runs operator by operator.
 """
 
 from __future__ import annotations
@@ -295,8 +295,8 @@ class Values:
 def traced(function: Callable[..., Any], *args: Any, **rest: Any) -> Any:
     """Call a function of arrays with rows that record; whatever it raises, it cannot be traced.
 
-    What is wrong with a call is raised where the operators run one by one. That there is no memory is no property of
-    the function: the next call could trace it, with other last bits.
+    What is wrong with a call is raised where the operators run one by one. A lack of memory is not a property of the
+    function: the next call could trace it, with other last bits.
     """
     try:
         return function(*args, **rest)

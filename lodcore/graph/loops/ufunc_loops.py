@@ -28,7 +28,7 @@ def has_loop(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
 def _agrees(ufunc: np.ufunc, dtype: np.dtype[Any], count: int) -> bool:
     """Compare the loop with the ufunc, on ordinary numbers and on those that are not.
 
-    Operands and result touch, as they may in a tile: some loops take that for overlapping, and compute otherwise.
+    Operands and result touch, as they may in a tile: some loops take that for overlapping, and compute differently.
     """
     numbers = np.linspace(-3, 3, count, dtype=dtype)
     numbers[count // 2 :: 9] = [-0.0, np.inf, np.nan, -np.inf][: len(numbers[count // 2 :: 9])]

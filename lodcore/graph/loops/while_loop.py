@@ -41,7 +41,7 @@ from lodcore.tensors.tensor_array import TensorArray
 __all__ = ["LoopOp", "LoopVariable", "WhileLoop", "met_by", "while_loop", "write_back"]
 
 
-#: The types of arrays, which a run takes as they are then.
+#: The types of arrays, which a run takes as they are at that time.
 ARRAYS = (TensorArray, ArrayVariable)
 
 #: The body of a loop before it is recorded.

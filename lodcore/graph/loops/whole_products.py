@@ -19,7 +19,7 @@ class Cut(NamedTuple):
     Attributes
     ----------
     number : int
-        That of the operator that cuts, among those that run once.
+        The number of the operator that cuts, among those that run once.
     whole : Variable
         The matrix.
     start, stop : int

@@ -58,7 +58,7 @@ def _vjp_inverse(given: RuleInputs, x: Array) -> Array:
 
 
 def _cofactors(x: Array) -> Array:
-    """Return the derivative of the determinant, also of singular matrices."""
+    """Return the derivative of the determinant, even of singular matrices."""
     u, s, vh = np.linalg.svd(x)
     rest = np.stack([np.prod(np.delete(s, j, -1), -1) for j in range(s.shape[-1])], -1)
     sign = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
@@ -180,7 +180,7 @@ def _eig(x: Spec) -> tuple[Spec, Spec]:
 
 
 def _eigenvectors(x: Array) -> tuple[Array, ...]:
-    """Return complex numbers also where all are real, which depends on the values."""
+    """Return complex numbers even where all are real, which depends on the values."""
     dtype = np.result_type(x if x.dtype.kind in "fc" else np.float64, np.complex64)
     return tuple([one.astype(dtype) for one in np.linalg.eig(x)])
 

@@ -42,7 +42,7 @@ def _partitioned(name: str, dtype: np.dtype[Any] | None) -> Any:
 def _quantile_rule(function: Any, skip_nan: bool, median: Any = None) -> NumpyRule:
     """Return the rule of a quantile over axes; `q` is a number, or a tuple of them.
 
-    `median`, for which q is 0.5, computes it otherwise: beside infinity the quantile is nan.
+    `median`, for which q is 0.5, computes it differently: next to infinity the quantile is nan.
     """
     where = f"numpy.{(median or function).__name__}"
 

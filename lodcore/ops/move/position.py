@@ -205,7 +205,7 @@ def _next(lod: LoD, axis: int) -> tuple[list[Array], Array, Array]:
 
 
 def _behind(lod: LoD, moved: list[int], last: int) -> tuple[list[Array], Array, Array]:
-    """Return the levels, and the order of the elements, if axes are moved behind all up to another one.
+    """Return the levels, and the order of the elements, if axes are moved after all axes up to another one.
 
     From axis to axis, `groups` numbers the elements by their positions along the axes that stay.
     """

@@ -177,7 +177,7 @@ def _joint_key(given: Any) -> Array:
 
 
 def _column(where: str, name: str, key: Any, column: Any) -> Any:
-    """Return a column with one row, or sequence, per key; where only a run knows both, it checks that."""
+    """Return a column with one row, or sequence, per key; checked at run time if both are known only then."""
     if not isinstance(column, (Symbol, LoDTensor)):
         convert = nested_operand if levels_of_given(column) else dense_of
         column = convert(f"{where}: {name}", column)

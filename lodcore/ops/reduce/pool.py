@@ -186,7 +186,7 @@ def _pool_small(pool_type: str, values: Array, offsets: Any, result: Array) -> N
 
 
 def _pool_durations(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None) -> Any:
-    """Pool durations as integers, exactly, also where a sum for a mean exceeds int64; NaT propagates."""
+    """Pool durations as integers, exactly, even where the sum for a mean exceeds int64; NaT propagates."""
     values, k = x.values, lod_body.normalize_level(x.lod, level, where)
     dtype, offsets = values.dtype.newbyteorder("="), np.asarray(lod_body.in_rows(x.lod, k))
     lod, lengths = lod_body.make_lod([offsets], len(values)), np.diff(offsets)
@@ -303,7 +303,7 @@ def extremes(x: Array, axis: int, is_min: bool) -> Array:
 
 
 def _is_default(pad_value: Any) -> bool:
-    """Return whether this is the default, also one that comes from a file."""
+    """Return whether this is the default, even if it comes from a file."""
     return pad_value is ZERO or (type(pad_value) is float and pad_value == 0 and math.copysign(1, pad_value) > 0)
 
 

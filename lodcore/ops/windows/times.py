@@ -176,7 +176,7 @@ def _in_range(times: Any, distance: Any, move: Any) -> Any:
 
 
 def _times_of(name: str, argument: str, given: Any) -> Any:
-    """Return checked times: one per row, sorted within each sequence; where only a run knows them, it checks that."""
+    """Return times, one per row, sorted within each sequence; checked at run time if they are known only then."""
     times = nested_operand(f"{name}: {argument}", given)
     if times.ndim != times.num_levels + 1:
         axes = times.ndim - times.num_levels - 1

@@ -93,7 +93,7 @@ def is_named(where: str, known: str) -> bool:
 
 
 def rename(where: str, error: Exception) -> None:
-    """Let the message of an error begin with another name, also that of Python about an argument that is unknown."""
+    """Let the message of an error begin with another name, even Python's own about an unknown argument."""
     text = str(error)
     if len(error.args) != 1 or text.startswith(f"{where}:"):
         return

@@ -58,7 +58,7 @@ def _needed_by(ops: list[Any], wanted: set[Variable]) -> set[Any]:
 
 
 def _without_dropout(op: Any) -> Any:
-    """Return an operator that drops nothing, also in the bodies of loops and branches; itself if it does not."""
+    """Return an operator that drops nothing, even in the bodies of loops and branches; itself if it does not."""
     if not isinstance(op, Operator):
         return op
     arguments: dict[str, Any] = op.arguments

@@ -154,7 +154,7 @@ def names_of_keys(where: str, by: Any) -> list[Any]:
 
 
 def of_another_library(where: str, given: Any, needed: str) -> DTypeError:
-    """Return the error for what is no table of a library; it names the function that takes it, if there is one."""
+    """Return the error for what is not a table of a library; it names the function that takes it, if there is one."""
     kind = type(given)
     library = kind.__module__.partition(".")[0]
     named = kind.__name__ if library == "builtins" else f"{library}.{kind.__name__}"

@@ -310,7 +310,7 @@ class CellKeeper:
         assert loop.script is not None
         if loop.script.is_alone():
             give_back(self._key, loop)
-        else:  # whoever kept one of its Variables is told that it has no meaning outside
+        else:  # using a Variable that someone kept raises an error
             loop.body.closed = True
 
     def _copy(self, loop: CellLoop, record: Callable[[Any, CellLoop], Any]) -> CellLoop:

@@ -54,7 +54,7 @@ def is_on_arrays(function: Any) -> bool:
 
 
 def all_dense(given: Any) -> bool:
-    """Return whether no tensor among arguments, also in lists, has levels."""
+    """Return whether no tensor among arguments, including those in lists, has levels."""
     for x in given:
         if isinstance(x, (list, tuple)):
             if not all_dense(x):
@@ -92,7 +92,7 @@ def integers(name: str, argument: str, given: Any) -> Any:
 
 
 def of_length(where: str, x: Any, axis: int, least: int, exactly: bool = False) -> Any:
-    """Return an array after a check of the length of an axis, which is made by the run if only a run knows it."""
+    """Return an array after a check of the length of an axis, made at run time if the length is known only then."""
     checked = call([x], "of_length", axis=axis, least=least, exactly=exactly, where=where)
     return checked if x.shape[axis] is None else x
 

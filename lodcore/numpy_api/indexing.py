@@ -256,7 +256,7 @@ def _values(x: Any, before: int, keys: list[Any], group: Group, j: int) -> Any:
 
 
 def _sliced(x: Any, axis: int, keys: list[Any]) -> tuple[Any, list[Any]]:
-    """Apply slices with bounds that only a run knows to axes of values, by positions; return the other keys, too."""
+    """Apply slices with bounds known only at run time to axes of values, by positions; return the other keys, too."""
     left = []
     for key in keys:
         if isinstance(key, slice) and _has_symbols(key):

@@ -84,7 +84,7 @@ class Group:
         return np.tile(key, count // max(len(key), 1))
 
     def _recorded(self, x: Any, key: Any, level: int) -> Any:
-        """Return the entries where only a run knows the structure."""
+        """Return the entries where the structure is known only at run time."""
         inner = x if level == x.num_levels - 1 else lod_num(x, level + 1)
         places = lod_positions(inner, level) if self.axis else lod_segment_ids(inner, 0)
         return index_values(key, [rows(places)])

@@ -52,7 +52,7 @@ NUMBER_TYPES = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_
 
 
 def known_value(x: Any) -> Any:
-    """Return the value of a Variable, None where only a run knows it; anything else as it is."""
+    """Return the value of a Variable, None if it is known only at run time; anything else as it is."""
     return getattr(x.current(), "held", None) if isinstance(x, Symbol) else x
 
 

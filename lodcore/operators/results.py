@@ -16,7 +16,7 @@ __all__ = ["finished", "with_lod"]
 
 
 def finished(where: str, rule: LoDRule, result: Any, named: dict[str, Any]) -> Any:
-    """Return plain rows, also in a tuple, with the levels that a LoD rule determines.
+    """Return plain rows, alone or in a tuple, with the levels that a LoD rule determines.
 
     Parameters
     ----------

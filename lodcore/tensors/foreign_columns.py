@@ -42,7 +42,7 @@ def dtype_for(given: Any) -> Any:
 
 
 def zone_of(given: Any) -> str | None:
-    """Return the zone of a column of times; None for any other one, and for what is no column."""
+    """Return the zone of a column of times; None for any other column, and for anything else."""
     if not is_column(given):
         return None
     kind = getattr(given, "dtype", getattr(given, "type", None))

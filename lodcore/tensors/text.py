@@ -1,4 +1,4 @@
-"""Text that NumPy would change without a word: a NUL at the end, and numbers that become text."""
+"""Text that NumPy would change silently: a NUL at the end, and numbers that become text."""
 
 from __future__ import annotations
 

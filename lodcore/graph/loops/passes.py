@@ -86,7 +86,7 @@ class Pass:
     program : Schedule
     body : Lowered
     matrices : list of (object, bool)
-        The matrices of all products, also of those for all rows at once, and whether they are transposed.
+        The matrices of all products, including those for all rows at once, and whether they are transposed.
 
     Attributes
     ----------

@@ -257,7 +257,7 @@ class WhileLoop:
                 (met if key < 0 else arrays if isinstance(given, ARRAYS) else others)[local] = given
         home = recorder([*first, *met.values(), *arrays.values(), *others.values()])
         self._home = self._home if home is None else home.reference
-        self._inputs: list[tuple[Any, bool]] = []  # and whether a run takes each as it is then
+        self._inputs: list[tuple[Any, bool]] = []  # and whether a run takes each as it is at that time
         for x in first:
             self._inputs.append((x, True) if isinstance(x, ARRAYS) else (met_by(home, x), False))
         for given in met.values():

@@ -281,6 +281,6 @@ RULES = {
     "triu": NumpyRule(np.triu, _triangle, _vjp_triangle(np.triu)),
     "split": NumpyRule(_cut, _pieces, _vjp_pieces, _columns),
     "take_along_axis": NumpyRule(_taken_along_axis, _along_axis, _vjp_along_axis),
-    # of its own: the check of a length that only a run knows
+    # of its own: the check of a length known only at run time
     "of_length": NumpyRule(_of_length, _length, lambda given, x, axis, least, exactly, where: given.d),
 }

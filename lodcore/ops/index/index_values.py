@@ -173,7 +173,7 @@ def _index_shape(shape: Shape, keys: list[Any]) -> Shape:
             found.append(1)
         elif isinstance(key, slice):
             size = shape[at]
-            length = len(range(*key.indices(size or 0)))  # which raises for bounds that are no integers
+            length = len(range(*key.indices(size or 0)))  # which raises for bounds that are not integers
             found.append(None if size is None else length)
         elif by_array:
             arrays.append((len(found), (None,) if _is_mask(key) else tuple(getattr(key, "shape", ()))))

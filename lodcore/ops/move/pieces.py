@@ -137,7 +137,7 @@ def sequence_gaps(x: Any, gap: Any, level: int = -1) -> Any:
     later = logical_and(greater_than(x, before), greater_than(lod_positions(x, level), 0))
     if x.dtype.kind in "mM":
         x, before = cast(x, np.int64), cast(before, np.int64)
-    if x.dtype.kind in "biu":  # exact, also where the difference exceeds int64
+    if x.dtype.kind in "biu":  # exact, even where the difference exceeds int64
         x, before = cast(x, np.uint64), cast(before, np.uint64)
     return logical_and(later, greater_than(minus(x, before), least))
 
@@ -155,7 +155,7 @@ def _gaps(x: LoDTensor, least: Any, level: int) -> LoDTensor:
         found[1:] = (later > before) & (apart > least)
     elif x.dtype.itemsize < 8:
         found[1:] = np.subtract(later, before, dtype=np.int64) > min(int(least), 2**62)
-    else:  # exact, also where the difference exceeds int64
+    else:  # exact, even where the difference exceeds int64
         found[1:] = (later > before) & (np.subtract(later, before).view(np.uint64) > least)
     starts = np.asarray(lod_body.in_rows(x.lod, level))[:-1]
     found[starts[starts < len(found)]] = False

@@ -63,7 +63,7 @@ def extreme_time(dtype: np.dtype[Any], last: float) -> Any:
 
 
 def mean_of_durations(x: Any, reduce: Callable[[str, Any], Any], empty: Any) -> Any:
-    """Average durations exactly, toward zero, also where their sum exceeds int64.
+    """Average durations exactly, toward zero, even where their sum exceeds int64.
 
     Parameters
     ----------

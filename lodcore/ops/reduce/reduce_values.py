@@ -311,7 +311,7 @@ def brought_last(x: Any, upper: list[int]) -> Any:
 
 
 def moved_behind(x: Any, axis: int, last: int) -> Any:
-    """Move an axis of levels behind another one."""
+    """Move an axis of levels after another one."""
     if x.num_levels > FEW and axis < last:
         return by_position(x, axis, last)
     for at in range(axis, last):

@@ -56,7 +56,7 @@ cdef class VariableBody(Symbol):
         """
         found = None if self.home is None else self.home()
         if found is None and self.home is not None:
-            raise GraphError(f"Variable {self.name}: its Block is gone; it has no meaning outside")
+            raise GraphError(f"Variable {self.name}: its Block is gone; it cannot be used outside that Block")
         return found
 
     @property

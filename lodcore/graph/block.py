@@ -250,7 +250,7 @@ class Block:
                 "loop to use it afterwards"
             )
         name = f"Variable {given.name}" if isinstance(given, Variable) else given
-        return GraphError(f"{name}: was made in a Block that is closed; it has no meaning outside")
+        return GraphError(f"{name}: was made in a Block that is closed; it cannot be used outside that Block")
 
     def loop_variable(self, given: Any) -> Any:
         """Return the loop variable that a Variable represents here or in an outer loop, or None."""

@@ -237,7 +237,7 @@ class Chain:
             return made, lost
         for v in [op.outputs[0] for op, out in zip(self.ops, self.outs, strict=True) if out not in kept]:
             lost[v] = GraphError(
-                f"Scope: {v.name}: is computed when it is looked at, and an array that its operators read or made was "
+                f"Scope: {v.name}: is computed on access, but an array that its operators read or made was "
                 "written since the run"
             )
         return frame, lost

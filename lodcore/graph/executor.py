@@ -37,7 +37,7 @@ from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["Executor"]
 
-WITHIN = "Executor.run: scope: is updated by a run that has not ended, of which this is a part"
+WITHIN = "Executor.run: scope: is updated by an enclosing run that has not ended"
 CROSSED = "Executor.run: scope: is updated by a run in another thread, which waits for a Scope that this thread updates"
 
 

@@ -335,8 +335,8 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
                 "lodcore.lod_lengths(v) has one entry per sequence" if self.num_levels else "use lodcore.num_rows(v)"
             )
             raise GraphError(
-                f"Variable {self.name}: its length is a number that only the run knows; {instead}, while_loop and "
-                "break_if for control flow"
+                f"Variable {self.name}: its length is a number that is known only at run time; {instead}, while_loop "
+                "and break_if for control flow"
             )
         return len(self.get())
 
@@ -360,9 +360,9 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
         """Raise for a number without a value, with which an array or a list would be indexed."""
         if not self.has_value and self.spec.dtype.kind in "iu" and not self.ndim:
             raise GraphError(
-                f"Variable {self.name}: is a number that only the run knows; lookup_table(array, {self.name}) takes a "
-                f"row of an array by it, array.read({self.name}) an element of a TensorArray; control flow on values "
-                "needs while_loop, break_if and cond"
+                f"Variable {self.name}: is a number that is known only at run time; lookup_table(array, {self.name}) "
+                f"takes a row of an array by it, array.read({self.name}) an element of a TensorArray; control flow on "
+                "values needs while_loop, break_if and cond"
             )
 
     def _taken_out(self, how: str) -> Any:

@@ -276,4 +276,4 @@ def _refuse_inexact(name: str, entries: list[Any], dtype: np.dtype[Any]) -> None
         if len(entry) and entry.dtype.kind in "iu" and dtype.kind == "f":
             for given, made in zip(entry.ravel().tolist(), entry.astype(dtype).ravel().tolist(), strict=True):
                 if given != made:
-                    raise DTypeError(f"{name}: has {given} in row {row}, beside floats, which do not hold it exactly")
+                    raise DTypeError(f"{name}: has {given} in row {row}, among floats, which cannot hold it exactly")

@@ -93,8 +93,7 @@ def _agreed(v: Variable, run: Array, again: Any) -> Array:
     near = NEAR.get(run.dtype.char, 0.0) * np.abs(run[np.isfinite(run)]).max(initial=1.0)
     if not np.allclose(run, again, rtol=0, atol=near, equal_nan=True):
         raise GraphError(
-            f"Scope: {v.name}: is computed when it is looked at, and an array that the steps read was written since "
-            "the run"
+            f"Scope: {v.name}: is computed on access, but an array that the steps read was written since the run"
         )
     return run
 

@@ -62,5 +62,5 @@ def size(a: Any, axis: Any = None) -> Any:
     """Count the values, or those along an axis."""
     sizes = [a.shape[one] for one in (axis if isinstance(axis, tuple) else (axis,))] if axis is not None else a.shape
     if None in sizes:
-        raise GraphError("numpy.size: the length of an axis is known only when it runs")
+        raise GraphError("numpy.size: the length of an axis is known only at run time")
     return int(np.prod(sizes, dtype=np.int64))

@@ -24,7 +24,7 @@ def concatenated(arrays: Any, axis: Any = 0, *, dtype: Any = None, casting: str 
     """Join arrays along an axis; with None, all of their values."""
     xs = [flat("concatenate", x) for x in arrays] if axis is None else list(arrays)
     if not xs:
-        raise ValueError("numpy.concatenate: arrays: there are none; at least one is needed")
+        raise ValueError("numpy.concatenate: arrays: is empty; at least one is needed")
     return concatenate(xs, 0 if axis is None else axis, dtype=dtype, casting=casting)
 
 
@@ -33,7 +33,7 @@ def stack(arrays: Any, axis: Any = 0, *, dtype: Any = None, casting: str = "same
     """Join arrays along a new axis."""
     xs = [dense_of("stack", x) for x in arrays]
     if not xs:
-        raise ValueError("numpy.stack: arrays: there are none; at least one is needed")
+        raise ValueError("numpy.stack: arrays: is empty; at least one is needed")
     at = axis_in("stack", axis, xs[0].ndim + 1)
     for j, x in enumerate(xs):
         known = [None not in pair and pair[0] != pair[1] for pair in zip(x.shape, xs[0].shape, strict=False)]
@@ -168,7 +168,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> Any:
     x = dense_of("unstack", x)
     at = axis_in("unstack", axis, x.ndim)
     if x.shape[at] is None:
-        raise ShapeError(f"numpy.unstack: axis: is {axis}, whose length is known only when it runs")
+        raise ShapeError(f"numpy.unstack: axis: is {axis}, whose length is known only at run time")
     return tuple([at_axis(x, at, j) for j in range(x.shape[at])])
 
 
@@ -190,7 +190,7 @@ def take(a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Any:
         index = np.take(np.arange(x.shape[at]), numbers, mode=mode)  # type: ignore[call-overload]
     elif mode != "raise":
         raise ValueError(
-            f"numpy.take: mode: is {mode!r}; 'raise' is needed where an index, or a length, is known only when it runs"
+            f"numpy.take: mode: is {mode!r}; 'raise' is needed where an index, or a length, is known only at run time"
         )
     if not index.shape and not isinstance(index, Symbol):
         return at_axis(x, at, int(index))

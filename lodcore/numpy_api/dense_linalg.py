@@ -288,7 +288,7 @@ def _shifted(name: str, inverse: bool) -> Any:
         given = range(x.ndim) if axes is None else axes if isinstance(axes, (list, tuple)) else (axes,)
         places = [axis_in(f"fft.{name}", one, x.ndim, "axes") for one in given]
         if any(x.shape[at] is None for at in places):
-            raise ShapeError(f"numpy.fft.{name}: axes: are {axes}; one has a length that is known only when it runs")
+            raise ShapeError(f"numpy.fft.{name}: axes: are {axes}; one has a length that is known only at run time")
         return roll(x, tuple([(-(x.shape[at] // 2) if inverse else x.shape[at] // 2) for at in places]), tuple(places))
 
     return shifted

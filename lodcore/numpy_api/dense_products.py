@@ -193,7 +193,7 @@ def kron(a: Any, b: Any) -> Any:
     pairs = zip((1,) * (ndim - x.ndim) + x.shape, (1,) * (ndim - y.ndim) + y.shape, strict=True)
     sizes = [None if None in pair else pair[0] * pair[1] for pair in pairs]
     if sizes.count(None) > 1:
-        raise ShapeError("numpy.kron: a, b: the lengths of more than one axis are known only when it runs")
+        raise ShapeError("numpy.kron: a, b: the lengths of more than one axis are known only at run time")
     return ops.reshape(product, [-1 if size is None else size for size in sizes])
 
 
@@ -247,7 +247,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     x, y = flat("correlate", x), flat("correlate", y)
     if mode == "same" and (None in (x.shape[0], y.shape[0]) or x.shape[0] < y.shape[0]):
         raise ShapeError(
-            "numpy.correlate: a, v: v is longer, or the lengths are known only when it runs; 'same' needs a longer a"
+            "numpy.correlate: a, v: v is longer, or the lengths are known only at run time; 'same' needs a longer a"
         )
     y = ops.elementwise([y], np.conjugate) if y.dtype.kind == "c" else y
     return convolve(x, ops.index_values(y, [slice(None, None, -1)]), mode)

@@ -95,12 +95,12 @@ def expand_dims(a: Any, axis: Any) -> Any:
 
 @on_dense(np.squeeze)
 def squeeze(a: Any, axis: Any = None) -> Any:
-    """Remove axes of length 1; an axis whose length is known only when it runs is removed if it is named."""
+    """Remove axes of length 1; an axis whose length is known only at run time is removed if it is named."""
     x = dense_of("squeeze", a)
     if axis is None:
         if None in x.shape:
             raise ShapeError(
-                f"numpy.squeeze: x: has shape {x.shape}; a length is known only when it runs: name the axes to remove"
+                f"numpy.squeeze: x: has shape {x.shape}; a length is known only at run time: name the axes to remove"
             )
         places = [at for at, size in enumerate(x.shape) if size == 1]
     else:
@@ -202,7 +202,7 @@ for _count in (1, 2, 3):
 
 @on_dense(np.broadcast_to)
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
-    """Broadcast to a shape; None keeps the length of an axis of the array that is known only when it runs."""
+    """Broadcast to a shape; None keeps the length of an axis of the array that is known only at run time."""
     x = dense_of("broadcast_to", array)
     sizes = shape if isinstance(shape, (list, tuple)) else (shape,)
     taken = tuple([None if size is None else integers("broadcast_to", "shape", size) for size in sizes])
@@ -210,7 +210,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     for at, (size, have) in enumerate(zip(taken, axes, strict=False)):
         if size is None and have is not None:
             raise ShapeError(
-                f"numpy.broadcast_to: shape: is {taken}; the length of axis {at} is known only when it runs, and x has "
+                f"numpy.broadcast_to: shape: is {taken}; the length of axis {at} is known only at run time, and x has "
                 f"shape {x.shape}"
             )
     return call([x], "broadcast_to", shape=taken)

@@ -154,7 +154,7 @@ def _moved(where: str, x: Any, by: Any, at: int, of_sequences: Any, of_rows: Any
         return of_sequences(x, by, at - 1)
     size = x.shape[at]
     if size is None:
-        raise ShapeError(f"numpy.{where.partition(':')[0]}: axis: is {at}, whose length only a run knows")
+        raise ShapeError(f"numpy.{where.partition(':')[0]}: axis: is {at}, whose length is known only at run time")
     numbers = np.asarray(by) if isinstance(by, (int, np.integer, list, tuple, np.ndarray)) else np.empty(0)
     if numbers.dtype.kind not in "iu" or numbers.ndim > 1 or numbers.size not in (1, size):
         raise DTypeError(f"numpy.{where}: is {by!r}; an integer, or one for each of {size} places, is needed")
@@ -211,7 +211,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
                 raise ShapeError(f"squeeze: axis: is {at}, of length {x.shape[at]}; length 1 is needed")
             kept = x.shape[_levels(x) + 1 : at] + x.shape[at + 1 :]
             if x.shape[at] is None and None in kept:
-                raise ShapeError(f"squeeze: axis: is {axis}; the lengths of two axes are known only when it runs")
+                raise ShapeError(f"squeeze: axis: is {axis}; the lengths of two axes are known only at run time")
             x = _of_rows(x, at, 0) if x.shape[at] == 1 else reshape_rows(x, kept)
             continue
         refuse_symbols("squeeze", (x,))

@@ -302,7 +302,7 @@ def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
 def differences(n: int, most: int | None) -> int:
     """Return how many of n differences are computed, since `most`, if it is known, leave nothing."""
     if most is None and n > MOST_DIFFERENCES:
-        raise ValueError(f"numpy.diff: n: is {n}; up to {MOST_DIFFERENCES} where only a run knows the lengths")
+        raise ValueError(f"numpy.diff: n: is {n}; up to {MOST_DIFFERENCES} if the lengths are known only at run time")
     return n if most is None else min(n, most)
 
 

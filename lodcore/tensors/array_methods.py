@@ -83,8 +83,8 @@ class ArrayMethods:
         if isinstance(size, Symbol) and not size.has_value:  # type: ignore[attr-defined]
             name = getattr(self, "name", "array")
             raise GraphError(
-                f"TensorArray {name}: its length is a number that only the run knows; use array.size(), while_loop and "
-                "break_if for control flow"
+                f"TensorArray {name}: its length is a number that is known only at run time; use array.size(), "
+                "while_loop and break_if for control flow"
             )
         return int(size)
 

@@ -325,7 +325,7 @@ def test_get_of_a_deferred_value_raises_after_its_feed_was_changed():
     (record,) = executor.scope.kids
     assert set(record.local_var_names()) == {"x", "w", "b", "mul", "add", "tanh"}
     assert isinstance(record.find_var("tanh").get(), np.ndarray)
-    with pytest.raises(lodcore.GraphError, match=r"^Scope: mul: is computed when it is looked at"):
+    with pytest.raises(lodcore.GraphError, match=r"^Scope: mul: is computed on access"):
         record.find_var("mul").get()
 
 

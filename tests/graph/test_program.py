@@ -809,7 +809,7 @@ def test_a_run_that_updates_cannot_be_a_part_of_another_one():
     executor, found = Executor(), []
 
     def run_again():
-        with pytest.raises(GraphError, match=r"Executor.run: scope: is updated by a run that has not ended, of which"):
+        with pytest.raises(GraphError, match=r"Executor.run: scope: is updated by an enclosing run that has not ended"):
             executor.run(program)
         found.append(Executor().run(program, {}, [count]))
 

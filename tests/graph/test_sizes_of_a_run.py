@@ -88,7 +88,9 @@ def in_a_program(call):
 
 
 STEPS = TensorArray(unstack_from=X)
-BY_INDEX = r"is a number that only the run knows; lookup_table\(array, \w+\) takes a row of an array by it, array.read"
+BY_INDEX = (
+    r"is a number that is known only at run time; lookup_table\(array, \w+\) takes a row of an array by it, array.read"
+)
 WRONG = [
     (BY_INDEX, lambda t, s: X[t]),
     (BY_INDEX, lambda t, s: X[0, t]),
@@ -96,9 +98,15 @@ WRONG = [
     (BY_INDEX, lambda t, s: range(t)),
     (BY_INDEX, lambda t, s: np.zeros(t + 1)),
     (BY_INDEX, lambda t, s: X[VarArray(unstack_from=t.reshape(1)).get(0)]),
-    ("its length is a number that only the run knows; use array.size", lambda t, s: len(TensorArray(unstack_from=s))),
-    ("its length is a number that only the run knows; use array.size", lambda t, s: list(TensorArray(unstack_from=s))),
-    ("its length is a number that only the run knows; use lodcore.num_rows", lambda t, s: len(s)),
+    (
+        "its length is a number that is known only at run time; use array.size",
+        lambda t, s: len(TensorArray(unstack_from=s)),
+    ),
+    (
+        "its length is a number that is known only at run time; use array.size",
+        lambda t, s: list(TensorArray(unstack_from=s)),
+    ),
+    ("its length is a number that is known only at run time; use lodcore.num_rows", lambda t, s: len(s)),
 ]
 
 

@@ -380,7 +380,7 @@ def test_cell_that_uses_a_variable_of_an_earlier_call_raises():
         for _ in range(3):  # the third one finds a body that was kept
             leaked.append(None)
             assert list(map(bits, run(called, {"w": W}, X, ZERO))) == wanted
-        with pytest.raises(lodcore.GraphError, match=r"Variable matmul: .* has no meaning outside"):
+        with pytest.raises(lodcore.GraphError, match=r"Variable matmul: .* cannot be used outside"):
             run(called, {"w": W}, X, ZERO)
 
 

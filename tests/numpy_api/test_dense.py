@@ -251,7 +251,7 @@ def test_the_first_axis_may_be_unknown_in_a_program():
         try:
             spec, found = in_program(text, False)
         except (GraphError, ShapeError, TypeError, ValueError) as error:
-            if any(one in str(error) for one in ("known only when", "known when", "square matrices are needed")):
+            if any(one in str(error) for one in ("known only at run time", "known when", "square matrices are needed")):
                 return
             raise
         np.testing.assert_allclose(found, compute(text, GIVEN), rtol=1e-9, atol=1e-9)
@@ -391,7 +391,7 @@ def test_bounds_beyond_the_dtype_clip_as_in_numpy(bounds):
 def test_squeeze_without_axes_needs_lengths_that_are_known():
     with (
         Program(),
-        pytest.raises(ShapeError, match=r"squeeze: x: has shape \(None, 1\); a length is known only when it runs"),
+        pytest.raises(ShapeError, match=r"squeeze: x: has shape \(None, 1\); a length is known only at run time"),
     ):
         np.squeeze(data("x", (None, 1), "f8"))
 

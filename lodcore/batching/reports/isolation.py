@@ -107,7 +107,7 @@ def assert_isolated(
                 f"by {found[victim]:.2g}"
             )
     if not depends and count:
-        raise AssertionError(f"{where}: f returns the same for changed documents, which proves nothing")
+        raise AssertionError(f"{where}: f returns the same result when documents change, so nothing can be shown")
 
 
 def _separating(numbers: Int64) -> list[Array]:

@@ -149,7 +149,9 @@ class IfElse:
             x = as_value(f"{self._where}: input", x)
         if not isinstance(x, (Variable, Tensor)):
             if self.has_mask and isinstance(x, TensorArray):
-                raise DTypeError(f"{self._where}: input: is a TensorArray, which no mask divides; use it as it is")
+                raise DTypeError(
+                    f"{self._where}: input: is a TensorArray, which a mask cannot divide; use it in the block directly"
+                )
             return x
         spec = x.spec if isinstance(x, Variable) else spec_of(x)
         if not self.has_mask or not (spec.num_levels or spec.shape or spec.kind is object):

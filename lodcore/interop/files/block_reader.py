@@ -104,7 +104,7 @@ class BlockReader:
         if not isinstance(key, str) or not isinstance(name, str):
             raise LoDError(f"{where}: has the name {described(name)}; a str is needed")
         if key in self.found:
-            raise LoDError(f"{where}: Variable {described(key)}: is there twice")
+            raise LoDError(f"{where}: Variable {described(key)}: occurs twice")
         self.found[key] = made
         made.name = name
         if self is not self.program:

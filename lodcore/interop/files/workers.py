@@ -72,8 +72,8 @@ def _stored(folder: str, files: list[str]) -> list[StoredFile]:
 
 def _other_save(folder: str, file: str) -> LoDError:
     return LoDError(
-        f"LoDTensor: {folder}: was saved anew since a tensor of it was loaded and sent: {file} is not there; load it "
-        "again, and send that"
+        f"LoDTensor: {folder}: has been saved again since a tensor loaded from it was sent: {file} is missing; load "
+        "it again, and send that"
     )
 
 

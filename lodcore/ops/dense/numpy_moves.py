@@ -195,7 +195,8 @@ def _pieces(x: Spec, sections: Any, axis: int, equal: bool) -> tuple[Spec, ...]:
         sizes = [len(range(size)[start:stop]) for start, stop in itertools.pairwise(bounds)]
     elif equal and size % count:
         raise ValueError(
-            f"numpy.split: indices_or_sections: is {count}; axis {axis} has length {size}, no multiple of it"
+            f"numpy.split: indices_or_sections: is {count}; axis {axis} has length {size}, which is not a multiple "
+            "of it"
         )
     else:
         sizes = [size // count + (j < size % count) for j in range(count)]

@@ -250,7 +250,7 @@ def _joined_axis(axis: Any, tensors: list[Any]) -> int:
     at = axis_of("concat_values: axis", axis, ndim)
     dense = [j for j, x in enumerate(tensors) if not levels_of(x)]
     if dense and len(dense) < len(tensors):
-        raise ShapeError(f"concat_values: xs[{dense[0]}]: has no levels, as others have; {HINT}")
+        raise ShapeError(f"concat_values: xs[{dense[0]}]: has no levels, unlike the others; {HINT}")
     if at == 0 and any(levels_of(x) for x in tensors):
         raise ShapeError(f"concat_values: axis: is {axis}, that of the rows; use concat_batches for sequences")
     for j in range(ndim):

@@ -442,15 +442,15 @@ def test_variables_of_the_body_are_refused_outside():
         lambda: lodcore.tensor_array_write(TensorArray(), 0, y),
         lambda: vjp(lambda x: lodcore.mul(x, y), 1.0),
     ):
-        with refused("Variable mul: .*no meaning outside"):
+        with refused("Variable mul: .*cannot be used outside"):
             wrong()
-    with refused("Variable mul: .*no meaning outside"), Program():
+    with refused("Variable mul: .*cannot be used outside"), Program():
         lodcore.mul(y, 2.0)
     other = while_loop()
-    with refused("Variable mul: .*no meaning outside"), other.loop():
+    with refused("Variable mul: .*cannot be used outside"), other.loop():
         lodcore.mul(y, 2.0)
     del loop
-    with refused("Variable mul: its Block is gone; it has no meaning outside"):
+    with refused("Variable mul: its Block is gone; it cannot be used outside that Block"):
         lodcore.mul(y, 2.0)
     with refused("Variable mul: has no value while it is recorded"):
         y.get()
@@ -467,7 +467,9 @@ def test_loop_var_refuses_an_initial_value_made_in_the_body():
 def test_conversions_of_recorded_values_in_a_body_are_refused(question):
     loop = while_loop()
     with (
-        refused(r"only the run knows|break_if|while_loop and map_fn|would not be recorded", (GraphError, TypeError)),
+        refused(
+            r"known only at run time|break_if|while_loop and map_fn|would not be recorded", (GraphError, TypeError)
+        ),
         loop.loop(),
     ):
         question(lodcore.mul(loop.loop_var(np.array([1])), 2))

@@ -9,7 +9,17 @@ import numpy as np
 
 from lodcore.errors import DTypeError
 
-__all__ = ["NO_DTYPE", "as_dtype", "common_dtype", "in_unit", "is_held", "refuse_far", "room_for"]
+__all__ = [
+    "NO_DTYPE",
+    "alike",
+    "as_dtype",
+    "common_dtype",
+    "in_unit",
+    "is_held",
+    "promoted",
+    "refuse_far",
+    "room_for",
+]
 
 NO_TIME = np.dtype(bool)
 #: The errors that NumPy raises for what is not a dtype; it parses text like "08" or "i4,(" as Python.
@@ -43,6 +53,39 @@ def as_dtype(where: str, given: Any) -> np.dtype[Any]:
     return made
 
 
+def promoted(*given: Any) -> np.dtype[Any]:
+    """Return the dtype to which NumPy promotes dtypes, arrays or numbers, with room for all of its fields.
+
+    NumPy's own has the size of the first of several records if their fields are arrays of other numbers, such as
+    ``("v", "i1", 4)`` and ``("v", "f8", 4)``, and NumPy then reads and writes beyond its buffers.
+    """
+    made = np.result_type(*given)
+    return made if made.names is None else _with_room(made)
+
+
+def _with_room(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    if dtype.subdtype is not None:
+        return np.dtype((_with_room(dtype.base), dtype.shape))
+    if dtype.names is None:
+        return dtype
+    fields = [(name, _with_room(dtype[name])) for name in dtype.names]
+    ends, fits = 0, True
+    for name, field in fields:
+        offset = dtype.fields[name][1]  # type: ignore[index]
+        fits = fits and offset >= ends and field == dtype[name]
+        ends = offset + field.itemsize
+    return dtype if fits and ends <= dtype.itemsize else np.dtype(fields, align=dtype.isalignedstruct)
+
+
+def alike(values: Sequence[Any]) -> Sequence[Any]:
+    """Return arrays for NumPy to join: records of several dtypes have their common one."""
+    kinds = dict.fromkeys(getattr(x, "dtype", None) for x in values)
+    if len(kinds) < 2 or any(dtype is None or dtype.names is None for dtype in kinds):
+        return values
+    common = promoted(*kinds)
+    return [x.astype(common) for x in values]
+
+
 def common_dtype(where: str, dtypes: dict[str, np.dtype[Any]]) -> np.dtype[Any]:
     """Return the dtype to which NumPy promotes those of several arguments.
 
@@ -64,7 +107,7 @@ def common_dtype(where: str, dtypes: dict[str, np.dtype[Any]]) -> np.dtype[Any]:
         arguments.
     """
     try:
-        common: np.dtype[Any] = np.result_type(*dtypes.values())
+        common = promoted(*dtypes.values())
     except (TypeError, OverflowError):  # units may be too far apart for a common one
         (first, one), *others = dtypes.items()
         name, other = next((pair for pair in others if not _has_common(one, pair[1])), others[-1])

@@ -14,7 +14,7 @@ from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.engine import Call, Layout, function_of
 from lodcore.graph.loops.array_versions import ArrayVariable, new_variable
 from lodcore.graph.recorder import Recorder
-from lodcore.graph.variable import Variable, as_value, resolved, spec_text
+from lodcore.graph.variable import Variable, as_value, checked_name, resolved, spec_text
 from lodcore.operators.arguments import of_another_kind
 from lodcore.operators.registry import Op
 from lodcore.operators.roles import LISTS, spec_of
@@ -204,8 +204,7 @@ class Block:
 
     def check_name(self, where: str, name: Any) -> None:
         """Raise if a result cannot have a name, before anything is recorded."""
-        if not isinstance(name, str):
-            raise DTypeError(f"{where}: name: is {type(name).__name__}; a str is needed")
+        checked_name(where, name)
 
     def name_of(self, variable: Variable) -> str:
         """Return the name of a Variable in this Block."""

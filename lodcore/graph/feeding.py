@@ -50,8 +50,9 @@ def _checked(where: str, spec: Spec, value: Any, cast: bool) -> Any:
         value = _of_lists(where, spec, value)
     elif not isinstance(value, (Tensor, TensorArray)):
         value = as_array(where, value)
-    if is_foreign(type(value)) and spec.kind in (np.ndarray, LoDTensor):
+    if is_foreign(type(value)) and spec.kind in (np.ndarray, LoDTensor, DenseTensor):
         value = plain_of(where, value)
+        value = DenseTensor(value) if spec.kind is DenseTensor else value
     found = spec_of(value)
     if spec.kind is not np.ndarray and spec.kind is not LoDTensor and spec.kind not in type(value).__mro__:
         raise DTypeError(f"{where}: is {type(value).__name__}; the Program needs {spec.kind.__name__}")

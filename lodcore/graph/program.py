@@ -140,8 +140,14 @@ class Program(Opening, NamedBlock):
 
     def _name_outside(self, given: Variable) -> None:
         """Give an unnamed Variable from outside a name in this Program: `parameter_0`, `parameter_1`, ..."""
-        stem = str(given.name) if isinstance(given.name, Unnamed) else "parameter"
+        known = given.name if isinstance(given.name, Unnamed) else Unnamed("parameter")
+        stem = known.stem or str(known)
         name = next(name for j in itertools.count() if (name := f"{stem}_{j}") not in self.names)
+        if known.stem is not None and known not in self.names:  # another Program has named it
+            name = str(known)
+        elif known is given.name and known.stem is None:
+            given.name = Unnamed(name)
+            given.name.stem = stem
         self.names[name], self._outside[given] = given, name
 
     # -- recording -----------------------------------------------------------------------------------------------------

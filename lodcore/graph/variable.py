@@ -28,7 +28,17 @@ from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
-__all__ = ["Unnamed", "Variable", "as_value", "data", "parameter", "resolved", "spec_text"]
+__all__ = [
+    "OF_GRADIENT",
+    "Unnamed",
+    "Variable",
+    "as_value",
+    "checked_name",
+    "data",
+    "parameter",
+    "resolved",
+    "spec_text",
+]
 
 T = TypeVar("T")
 
@@ -38,10 +48,14 @@ NUMBERS = frozenset((bool, int, float, complex))
 HELD = (Tensor, TensorArray)
 
 
-class Unnamed(str):
-    """The word that messages use for a Variable without a name; each Program has its own name for such a Variable."""
+#: The end of the name of a gradient, which begins with that of its Variable.
+OF_GRADIENT = "@GRAD"
 
-    __slots__ = ()
+
+class Unnamed(str):
+    """The word that messages use for a Variable without a name, after which the first Program that has it names it."""
+
+    stem: str | None = None  # of the name that a Program has given
 
 
 def _structure(part: str, says: str) -> property:
@@ -471,9 +485,9 @@ def parameter(value: Any = None, name: str | None = None, *, shape: Any = None, 
         raise DTypeError(f"parameter: value: is {value!r}; a value is needed, and its name is `name`")
     made = _zeros("parameter", value, shape, dtype) if shape is not None else as_value("parameter: value", value)
     if block is None or not block.takes_names:
-        return Variable(_checked_name("parameter", Unnamed("parameter") if name is None else name), made)
+        return Variable(checked_name("parameter", Unnamed("parameter") if name is None else name), made)
     variable = Variable(None, made, None, block)
-    block.add(variable, _checked_name("parameter", name), "parameter")
+    block.add(variable, checked_name("parameter", name), "parameter")
     block.declared.add(variable)
     return variable
 
@@ -515,7 +529,7 @@ def data(name: str, spec: Any, dtype: Any = None, num_levels: int = 0, cast: boo
         raise GraphError(f"data: {name}: is made while a Program is open: `with Program():`, outside of loops")
     cast = flag(f"data: {name}: cast", cast)
     variable = Variable(None, None, _declared(spec, dtype, num_levels), block)
-    block.add(variable, _checked_name("data", name), "data")
+    block.add(variable, checked_name("data", name), "data")
     block.feeds.append(variable)
     if cast:
         block.casts.add(variable)
@@ -545,9 +559,12 @@ def _declared(spec: Any, dtype: Any, num_levels: int) -> Spec:
     return Spec(shape, found.newbyteorder("="), int(spec.num_levels), kind)
 
 
-def _checked_name(where: str, name: Any) -> Any:
+def checked_name(where: str, name: Any) -> Any:
+    """Return the name that a caller gives to a Variable, or None; those of gradients are not given."""
     if name is not None and not isinstance(name, str):
         raise DTypeError(f"{where}: name: is {type(name).__name__}; a str is needed")
+    if name is not None and name.endswith(OF_GRADIENT):
+        raise GraphError(f"{where}: name: is {name!r}; names that end with {OF_GRADIENT} are those of gradients")
     return name
 
 

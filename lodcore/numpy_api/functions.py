@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
+from lodcore.base.dtypes import alike, promoted
 from lodcore.base.missing import refuse_missing
 from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, lists_converted, refuse_symbols, stands_for
 from lodcore.operators.alignment import shared
@@ -62,7 +63,7 @@ def size(a: Any, axis: Any = None) -> Any:
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """Return the common dtype of operands."""
     given: list[Any] = list(arrays_and_dtypes)
-    return np.result_type(*[x.dtype if hasattr(x, "num_levels") else x for x in given])
+    return promoted(*[x.dtype if hasattr(x, "num_levels") else x for x in given])
 
 
 @stands_for(np.iscomplexobj)
@@ -123,4 +124,8 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     refuse_missing(where, test_elements)
     others = as_array(where, test_elements) if is_array(test_elements) else rows_of(test_elements)
     others = with_dates(where, np.asarray(others)) if isinstance(others, (list, tuple)) else others
-    return shared("isin", lambda values: np.isin(values, others, assume_unique, invert, **kwargs), element)
+
+    def is_among(values: Any) -> Any:
+        return np.isin(*alike([values, others]), assume_unique, invert, **kwargs)
+
+    return shared("isin", is_among, element)

@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.dtypes import alike
 from lodcore.operators.operands import Array
 
 __all__ = ["choose"]
@@ -42,7 +43,7 @@ def choose(condition: Any, x: Any, y: Any) -> Any:
         made = _chosen(condition, x, y)
         if made is not None:
             return made
-    return np.where(condition, x, y)
+    return np.where(condition, *alike([x, y]))
 
 
 def _chosen(condition: Array, x: Any, y: Any) -> Array | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lodcore.base.dispatch import VariableBody
+from lodcore.base.dispatch import VariableBody, open_block
 from lodcore.errors import GraphError
 from lodcore.operators.lod_rules import deepest, same
 from lodcore.operators.roles import LISTS, spec_of
@@ -36,13 +36,21 @@ def called(op: Any, plain_values: Convert, with_kind: Any, args: tuple[Any, ...]
     found = [(name, x) for name, x in given.items() if name in op.roles and _has_foreign(op, name, x)]
     if not found:
         return None
+    wanted = given.pop("name", None) if "name" not in op.parameters else None
+    block = next((x.block for _, x in found if isinstance(x, VariableBody) and x.block is not None), open_block())
+    if wanted is not None and block is not None:
+        block.check_name(op.__name__, wanted)
     plain = {name: _plain(f"{op.__name__}: {name}", x, plain_values) for name, x in found}
     made = op(
         *[plain.get(name, x) for name, x in zip(op.parameters, args, strict=False)],
         *args[len(op.parameters) :],
-        **{name: plain.get(name, x) for name, x in kwargs.items()},
+        **{name: plain.get(name, x) for name, x in kwargs.items() if name in given},
     )
-    return _kept(op, {**op.defaults, **given}, found, made, with_kind)
+    made = _kept(op, {**op.defaults, **given}, found, made, with_kind)
+    first = made[0] if type(made) is tuple else made
+    if wanted is not None and isinstance(first, VariableBody) and first.block is not None:
+        first.block.rename(first, wanted)
+    return made
 
 
 def inferred(op: Any, arguments: dict[str, Any]) -> Any:

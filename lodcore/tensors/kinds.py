@@ -75,6 +75,8 @@ def register_inheritance(child: type, *parents: type) -> None:
     for kind in (child, *parents):
         if not isinstance(kind, type):
             raise DTypeError(f"register_inheritance: is {kind!r}; a class is needed")
+    if not hasattr(child, "instead_of_dense") and child is not np.ndarray:
+        raise DTypeError(f"register_inheritance: child: is {child.__name__}; a subclass of lodcore.Tensor is needed")
     register_parents(child, *parents)
     _FOUND.clear()
     if issubclass(child, Tensor) and child not in OWN:
@@ -127,7 +129,9 @@ def plain_of(where: str, x: Any) -> Any:
 def of_kind(where: str, like: Any, result: Any) -> Any:
     """Return a result as a tensor of the kind of another one."""
     kind = type(like)
-    rows = result.values if isinstance(result, LoDTensor) else np.asarray(result)
+    rows, lod = (result.values, result.lod) if isinstance(result, LoDTensor) else (np.asarray(result), None)
+    if kind.with_values is LoDTensor.with_values:  # which is an operator, and so would return to here
+        return like._like(rows, like.lod if lod is None else lod)
     made = like.with_values(rows)
     if type(made) is not kind:
         raise DTypeError(

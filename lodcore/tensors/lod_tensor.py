@@ -20,7 +20,7 @@ from lodcore.tensors.methods import TensorMethods, method
 from lodcore.tensors.nested import as_values, guarded_values, is_view, join_arrays, nest
 from lodcore.tensors.padding import fill_row, is_left, lines_of, mask_of, padded, padded_lengths, unpadded
 from lodcore.tensors.sequences import sequences_like
-from lodcore.tensors.tensor import DenseTensor, Tensor, register_parents
+from lodcore.tensors.tensor import DenseTensor, Tensor, attributes_of, register_parents, take_attributes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -539,7 +539,14 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         values = lod_tensor_body.private_values(self)
         rows = buffers.new_rows("LoDTensor.clone", values, self.lod.num_rows)
         unharmed(kernels.gather.join_rows([values], buffers.as_bytes(rows)))
-        return lod_tensor_body.new_of_class(type(self), rows, self.lod)
+        return self._like(rows, self.lod)
+
+    def _like(self, rows: Array, lod: LoD) -> LoDTensor:
+        """Make a tensor of the same class with the same attributes, over a private array."""
+        made = lod_tensor_body.owned_of_class(type(self), rows, lod)
+        if type(self) is not LoDTensor:
+            take_attributes(made, self)
+        return made
 
     # -- protocols -----------------------------------------------------------------------------------------------------
 
@@ -574,12 +581,15 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         return self.clone()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._restored, (self.values, self.lod)
+        made = type(self)._restored, (self.values, self.lod)
+        attributes = attributes_of(self) if type(self) is not LoDTensor else {}
+        return (*made, (None, attributes)) if attributes else made
 
     @classmethod
     def _restored(cls, values: Array, lod: LoD) -> LoDTensor:
         """Make a tensor from pickled data, which are checked."""
-        return cls(values, lod, share=type(values) is np.ndarray)
+        made = LoDTensor(values, lod, share=type(values) is np.ndarray)
+        return made if cls is LoDTensor else lod_tensor_body.new_of_class(cls, made.values, made.lod)
 
     if not TYPE_CHECKING:  # a type checker knows all names
 

@@ -230,9 +230,12 @@ def take_ranges(LoDTensorBody x not None, str where, Py_ssize_t level, cnp.ndarr
 cdef LoDTensorBody taken(LoDTensorBody x, str where, Py_ssize_t level, cnp.ndarray ranges, int64_t size, out,
                          list upper):
     """Take ranges, as `take_ranges` says."""
-    x.refresh()
     cdef list levels = take_below(where, x.structure, level, ranges, upper, &size)
     cdef cnp.ndarray rows = new_rows(where, x.array, size, out)
+    if x.field is not None and size < x.structure.n_rows // 4:  # a copy of the field would take longer
+        rows[...] = x.field[numbers_of_rows(ranges, size)]
+        return owned_tensor(rows, make_lod(levels, size))
+    x.refresh()
     if size * x.row_bytes >= WIDE and threads.get_num_threads() > 1:
         copy_in_parts(x.bytes_view(), ranges, as_bytes(rows))
     else:
@@ -247,6 +250,12 @@ def gather(LoDTensorBody x not None, str where, level, index, out=None, list upp
     cdef cnp.ndarray ranges = take_sequences(where, x.structure, k, index, levels)
     cdef int64_t size = last(levels[len(levels) - 1])
     return taken(x, where, k + 1, ranges, size, out, levels)
+
+
+cdef numbers_of_rows(cnp.ndarray ranges, int64_t size):
+    """Return the numbers of the rows in ranges."""
+    starts, lengths = ranges[:, 0], ranges[:, 1] - ranges[:, 0]
+    return np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(size)
 
 
 cdef copy_in_parts(rows, cnp.ndarray ranges, cnp.ndarray out):

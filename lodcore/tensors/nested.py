@@ -314,7 +314,7 @@ def _converted(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -
     if common is None:
         _refuse_kinds(where, plain)
         try:
-            common = np.result_type(*{array.dtype for array in plain} or {float})
+            common = dtypes.promoted(*dict.fromkeys(array.dtype for array in plain) or [float])
         except TypeError as error:
             raise DTypeError(f"{where}: arrays: {error}") from None
     native = common.newbyteorder("=")

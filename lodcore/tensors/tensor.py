@@ -13,7 +13,17 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
-__all__ = ["PARENTS", "DenseTensor", "Spec", "Tensor", "is_holder", "may_stand_for", "register_parents"]
+__all__ = [
+    "PARENTS",
+    "DenseTensor",
+    "Spec",
+    "Tensor",
+    "attributes_of",
+    "is_holder",
+    "may_stand_for",
+    "register_parents",
+    "take_attributes",
+]
 
 Array = np.ndarray[Any, Any]
 
@@ -60,6 +70,19 @@ class Tensor(ABC):
 
 
 Tensor.register(np.ndarray)
+
+
+def attributes_of(x: Any) -> dict[str, Any]:
+    """Return the attributes that a subclass adds to a tensor."""
+    slots = [name for kind in type(x).__mro__ for name in getattr(kind, "__slots__", ()) if name[:2] != "__"]
+    found = {name: getattr(x, name) for name in slots if name != "values" and hasattr(x, name)}
+    return {**getattr(x, "__dict__", {}), **found}
+
+
+def take_attributes(x: Any, other: Any) -> None:
+    """Give a tensor the attributes that a subclass added to another one."""
+    for name, attribute in attributes_of(other).items():
+        setattr(x, name, attribute)
 
 
 class DenseTensor(Tensor):
@@ -112,7 +135,10 @@ class DenseTensor(Tensor):
 
     def clone(self) -> DenseTensor:
         """Return a copy of the values."""
-        return DenseTensor(self.values.copy())
+        made = Tensor.__new__(type(self))
+        made.values = self.values.copy()
+        take_attributes(made, self)
+        return made
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         return np.array(self.values, dtype, copy=copy)

@@ -100,7 +100,7 @@ def test_every_parameter_of_a_layer_has_a_gradient():
     leaves = tree_leaves(parameters)
     assert program.parameters == leaves
     assert [program.name_of(v) for v in leaves] == [f"parameter_{j}" for j in range(len(leaves))]
-    assert {v.name for v in leaves} == {parameter(1.0).name}, "the Variables themselves have no names"
+    assert [v.name for v in leaves] == [program.name_of(v) for v in leaves], "the names of their first Program"
     _, wanted = value_and_grad(lambda p: ops.sum(layer(p, batch)[0]))(values)
     found = Executor().run(program, {"x": batch}, tree_leaves(gradients))
     for one, other in zip(found, tree_leaves(wanted), strict=True):
@@ -318,3 +318,33 @@ def test_arrays_have_the_name_that_is_given():
         states = TensorArray(name="states")
         states.write(0, data("x", (2,), "float64"))
     assert "states" in str(program)
+
+
+def test_an_unnamed_parameter_from_outside_is_fetched_by_the_name_that_its_first_program_gave_it():
+    outside, other = parameter(np.ones(2)), parameter(np.full(2, 3.0))
+    with Program() as program:
+        y = outside * 2.0
+        inside = parameter(np.full(2, 5.0))
+        z = inside * outside * other
+    names = [outside.name, other.name, inside.name]
+    assert names == ["parameter_0", "parameter_1", "parameter"]
+    found = Executor().run(program, fetch=[*names, y, z])
+    assert [x[0] for x in found] == [1.0, 3.0, 5.0, 2.0, 15.0]
+    with Program() as second:
+        other * outside
+    assert [second.name_of(v) for v in (other, outside)] == ["parameter_1", "parameter_0"], (
+        "the same, where they are free"
+    )
+
+
+def test_names_of_gradients_are_not_given():
+    with Program():
+        x = parameter(2.0, "x")
+        for call in (
+            lambda: lodcore.mul(x, x, name="x@GRAD"),
+            lambda: data("y@GRAD", ()),
+            lambda: parameter(1.0, "@GRAD"),
+        ):
+            with pytest.raises(GraphError, match="names that end with @GRAD are those of gradients"):
+                call()
+        assert lodcore.mul(x, x, name="x@GRADIENT").name == "x@GRADIENT"

@@ -1,5 +1,6 @@
 """Registered kinds of tensors in operators and feeds, and subclasses of LoDTensor."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -7,13 +8,14 @@ import pytest
 
 import lodcore
 from lodcore import DenseTensor, LoDTensor, Tensor, TensorArray, ops, vjp
-from lodcore.errors import DTypeError
+from lodcore.errors import DTypeError, GraphError
 from lodcore.graph import (
     Executor,
     Program,
     Variable,
     data,
     is_inheritance_of,
+    parameter,
     register_inheritance,
     var_get_mutable,
 )
@@ -95,6 +97,97 @@ def test_a_registered_subclass_is_kept_in_runs_specs_and_gradients(x):
         assert gradient.lod is out.lod is x.lod
         assert [type(y) for y in (x + 1, 1 + x, np.tanh(x), x > 1, lodcore.sequence_softmax(x))] == [Named] * 5
         assert type(x.mean(axis=1)) is np.ndarray
+
+
+class Marked(LoDTensor):
+    """A subclass that is registered and only adds attributes."""
+
+    note = "none"
+
+
+class Unit(DenseTensor):
+    """A subclass of a DenseTensor with a slot."""
+
+    __slots__ = ("unit",)
+
+    def __init__(self, values, unit):
+        super().__init__(values)
+        self.unit = unit
+
+
+register_inheritance(Marked, LoDTensor)
+register_inheritance(Unit, DenseTensor)
+
+
+def marked():
+    x = Marked(LISTS.values, LISTS.lod)
+    x.note = "mine"
+    return x
+
+
+def test_a_registered_subclass_needs_no_with_values():
+    x = marked()
+    out, pullback = vjp(lodcore.exp, x)
+    for y in (lodcore.tanh(x), x + 1, x == x, x.astype("f4"), x.with_values(np.ones(4)), out, pullback(np.ones(4))[0]):
+        assert (type(y), y.note, y.lod) == (Marked, "mine", x.lod)
+    np.testing.assert_array_equal((x + 1).values, LISTS.values + 1)
+
+
+def test_copies_keep_the_attributes_of_a_subclass():
+    x, unit = marked(), Unit([1.0, 2.0], "km")
+    for again in (copy.copy, copy.deepcopy, lambda x: x.clone(), lambda x: pickle.loads(pickle.dumps(x))):
+        made = again(x)
+        assert (type(made), made.note) == (Marked, "mine")
+        assert made.equals(x)
+        made = again(unit)
+        assert (type(made), made.unit, made.values.tolist()) == (Unit, "km", [1.0, 2.0])
+    assert not np.shares_memory(unit.clone().values, unit.values)
+    with Program() as program:
+        w = parameter(x, "w")
+        w.update(w * 2.0)
+    executor = Executor()
+    executor.run(program)
+    assert executor.scope.get(w).note == lodcore.array(x).note == "mine"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.sort(x, axis=1),
+        lambda x: np.argsort(x, axis=1),
+        lambda x: np.cumsum(x, axis=1),
+        lambda x: x[..., None],
+        lambda x: np.tile(x[..., None], 2),
+        lambda x: np.concatenate([x[..., None]] * 2, axis=-1),
+        lambda x: x.round(1),
+        lambda x: np.flip(x[..., None], axis=-1),
+        lambda x: np.maximum.accumulate(x, axis=1),
+    ],
+)
+def test_a_registered_subclass_is_kept_by_functions_of_numpy_in_a_program(call):
+    x = marked()
+    with Program() as program:
+        y = call(data("x", Spec((None,), np.dtype(float), 1, Marked)))
+    (found,) = Executor().run(program, {"x": x}, [y])
+    assert y.spec.kind is type(call(x)) is type(found) is type(vjp(call, x)[0]) is Marked
+    assert found.equals(call(x))
+
+
+def test_the_name_of_a_result_is_that_of_the_kind_which_is_kept():
+    with Program() as program:
+        x = data("x", Spec((None,), np.dtype(float), 1, Marked))
+        y = lodcore.mul(x, 2.0, name="y")
+        with pytest.raises(GraphError, match="mul: y: there is such a Variable in the Program already"):
+            lodcore.mul(x, 2.0, name="y")
+        z = lodcore.exp(x, name="z")
+    assert (y.name, z.name) == ("y", "z")
+    assert [type(one) for one in Executor().run(program, {"x": marked()}, ["y", "z"])] == [Marked, Marked]
+
+
+def test_register_inheritance_refuses_what_is_no_tensor():
+    with pytest.raises(DTypeError, match="register_inheritance: child: is int; a subclass of"):
+        register_inheritance(int, LoDTensor)
+    assert (lodcore.array([[1.0]]) + 1).tolist() == [[2.0]]
 
 
 @pytest.mark.parametrize("name", ["x.npz", "x"])

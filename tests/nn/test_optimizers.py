@@ -514,7 +514,7 @@ def test_states_of_two_optimizers_in_one_program_have_names_of_their_own():
     for name in ("mean", "square", "step"):
         assert f"parameter {name}_0: " in text
         assert f"parameter {name}_1: " in text
-    assert [state["step"].name for state in states] == ["step", "step"]
+    assert [state["step"].name for state in states] == ["step_0", "step_1"]
 
 
 def test_in_place_refuses_an_array_that_is_two_parameters():

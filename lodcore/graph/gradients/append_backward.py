@@ -14,7 +14,7 @@ from lodcore.graph.gradients.gradient_operators import GradientOperator, Seed
 from lodcore.graph.loops.array_versions import new_variable
 from lodcore.graph.program import Program
 from lodcore.graph.trees import tree_leaves, tree_map
-from lodcore.graph.variable import Variable
+from lodcore.graph.variable import OF_GRADIENT, Variable
 from lodcore.operators.operands import no_gradient
 from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor_array import TensorArray
@@ -86,7 +86,7 @@ def append_backward(loss: Variable, parameters: Any = None) -> Any:
         if v in reached or v in apart:
             spec = v.spec._replace(kind=SparseTensor) if v in tables else v.spec
             gradient_of[v] = new_variable(None, None, spec, program)
-            program.add(gradient_of[v], None, f"{program.name_of(v)}@GRAD")
+            program.add(gradient_of[v], None, f"{program.name_of(v)}{OF_GRADIENT}")
     seed = Seed(loss, gradient_of, [*apart])
     program.ops.append(seed)
     program.ops += [GradientOperator(op, seed) for op in reversed(way)]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base import buffers
+from lodcore.base.dtypes import alike
 from lodcore.base.memory import integer
 from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import axis_of
@@ -128,7 +129,7 @@ def stacked_elements(ta: TensorArray, axis: int) -> tuple[Any, list[Any]]:
         return LoDTensor(joined, LoD.from_offsets(outer, *levels), share=True), elements
     same_shapes(where, values, None)
     at = _stacked_axis(where, axis, values[0].ndim + 1, bool(lods))
-    return _with_one_lod(where, np.stack(values, at), lods), elements
+    return _with_one_lod(where, np.stack(alike(values), at), lods), elements
 
 
 def joined_elements(ta: TensorArray, axis: int, where: str = "tensor_array_concat") -> tuple[Any, list[Any]]:
@@ -151,7 +152,7 @@ def joined_elements(ta: TensorArray, axis: int, where: str = "tensor_array_conca
     if axis == 0:
         joined = join_arrays(where, values, None)[0]
         return (lod_tensor_body.new_tensor(joined, concat_lods(where, lods)) if lods else joined), elements
-    return _with_one_lod(where, np.concatenate(values, axis), lods), elements
+    return _with_one_lod(where, np.concatenate(alike(values), axis), lods), elements
 
 
 def _shapes(ta: TensorArray, elements: list[Any]) -> list[tuple[int, ...]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.base.caller import warn
 from lodcore.base.dispatch import Symbol
-from lodcore.base.dtypes import as_dtype, common_dtype, in_unit
+from lodcore.base.dtypes import alike, as_dtype, common_dtype, in_unit
 from lodcore.base.recycling import computed
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.alignment import HINT, fitted
@@ -222,7 +222,7 @@ def concat_values(xs: Any, axis: int) -> Any:
 
     def joined(*values: Any) -> Array:
         try:
-            return np.concatenate(values, at)
+            return np.concatenate(alike(values), at)
         except ValueError:
             raise _unlike([np.shape(rows) for rows in values], at) from None
 

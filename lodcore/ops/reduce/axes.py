@@ -59,7 +59,7 @@ def tensor_of(where: str, x: Any) -> Any:
             return known
         kind = known.spec.kind if isinstance(known, Symbol) else type(known)  # type: ignore[attr-defined]
         if is_foreign(kind):
-            return PLAIN(known, f"{where}: x")
+            return known if LoDTensor in kind.__mro__ else PLAIN(known, f"{where}: x")
         if kind is not np.ndarray and kind is not LoDTensor:
             refuse_conversion(f"{where}: x", kind)
         if kind is object:

@@ -149,8 +149,7 @@ def pool(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Ar
     given = () if out is None or row is None else (np.asarray(pad_value),)
     result = result_rows(where, values, len(offsets) - 1, dtype, out, *given)
     if work is None:  # too few rows for threads
-        source = lod_tensor_body.rows_as_bytes(x)
-        kernels.pool.pick_rows(source, offsets, pool_type == "last", buffers.as_bytes(result))
+        kernels.pool.pick_rows(buffers.as_bytes(values), offsets, pool_type == "last", buffers.as_bytes(result))
     elif saved is None and pool_type in OF_SMALL and values.dtype.kind in "biu" and values.itemsize < 8:
         _pool_small(pool_type, values, offsets, result)
     else:

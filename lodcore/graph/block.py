@@ -13,8 +13,9 @@ from lodcore.base.dispatch import Symbol, recording, variable_of
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.engine import Call, Layout, function_of
 from lodcore.graph.loops.array_versions import ArrayVariable, new_variable
+from lodcore.graph.names import checked_name
 from lodcore.graph.recorder import Recorder
-from lodcore.graph.variable import Variable, as_value, checked_name, resolved, spec_text
+from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.operators.arguments import of_another_kind
 from lodcore.operators.registry import Op
 from lodcore.operators.roles import LISTS, spec_of

@@ -12,7 +12,8 @@ from lodcore.graph.block import NamedBlock, Operator, computed
 from lodcore.graph.gradients.learned import ParameterUpdate, update_value
 from lodcore.graph.gradients.rule_calls import computing
 from lodcore.graph.loops.array_versions import new_variable
-from lodcore.graph.variable import Unnamed, Variable, spec_text
+from lodcore.graph.names import Unnamed
+from lodcore.graph.variable import Variable, spec_text
 from lodcore.operators.registry import Op
 from lodcore.tensors.tensor_array import TensorArray
 

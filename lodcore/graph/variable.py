@@ -17,6 +17,7 @@ from lodcore.base.memory import as_size, check_size, flag
 from lodcore.base.other_names import instead_of, instead_of_dense
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.dense_methods import DenseMethods
+from lodcore.graph.names import Unnamed, checked_name
 from lodcore.graph.recorder import Recorder
 from lodcore.numpy_api.dense import is_on_arrays
 from lodcore.operators.dense_rows import TO_DENSE
@@ -28,17 +29,7 @@ from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
-__all__ = [
-    "OF_GRADIENT",
-    "Unnamed",
-    "Variable",
-    "as_value",
-    "checked_name",
-    "data",
-    "parameter",
-    "resolved",
-    "spec_text",
-]
+__all__ = ["Variable", "as_value", "data", "parameter", "resolved", "spec_text"]
 
 T = TypeVar("T")
 
@@ -46,16 +37,6 @@ NUMBERS = frozenset((bool, int, float, complex))
 
 #: The types of values that a Variable holds unchanged.
 HELD = (Tensor, TensorArray)
-
-
-#: The end of the name of a gradient, which begins with that of its Variable.
-OF_GRADIENT = "@GRAD"
-
-
-class Unnamed(str):
-    """The word that messages use for a Variable without a name, after which the first Program that has it names it."""
-
-    stem: str | None = None  # of the name that a Program has given
 
 
 def _structure(part: str, says: str) -> property:
@@ -557,15 +538,6 @@ def _declared(spec: Any, dtype: Any, num_levels: int) -> Spec:
     shape = tuple(None if size is None else operator.index(size) for size in spec.shape)
     kind = LoDTensor if spec.num_levels and spec.kind is np.ndarray else spec.kind
     return Spec(shape, found.newbyteorder("="), int(spec.num_levels), kind)
-
-
-def checked_name(where: str, name: Any) -> Any:
-    """Return the name that a caller gives to a Variable, or None; those of gradients are not given."""
-    if name is not None and not isinstance(name, str):
-        raise DTypeError(f"{where}: name: is {type(name).__name__}; a str is needed")
-    if name is not None and name.endswith(OF_GRADIENT):
-        raise GraphError(f"{where}: name: is {name!r}; names that end with {OF_GRADIENT} are those of gradients")
-    return name
 
 
 def _empty(kind: Any) -> Any:

@@ -14,8 +14,9 @@ from lodcore.base.keywords import hinting
 from lodcore.base.memory import flag
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError
+from lodcore.graph.names import Unnamed
 from lodcore.graph.trees import copy_of_tree, tree_leaves
-from lodcore.graph.variable import Unnamed, Variable
+from lodcore.graph.variable import Variable
 from lodcore.nn.plain_updates import plain, updated
 from lodcore.nn.recorded_steps import record_step
 from lodcore.nn.updates import Call, Calls, check, in_form_of, leaves_of, refuse_twice, updated_leaves

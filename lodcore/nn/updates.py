@@ -11,8 +11,9 @@ import numpy as np
 
 from lodcore.base.threads import get_num_threads, in_parts
 from lodcore.errors import DTypeError, ShapeError
+from lodcore.graph.names import Unnamed
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
-from lodcore.graph.variable import Unnamed, Variable
+from lodcore.graph.variable import Variable
 from lodcore.nn.plain_updates import run_all
 from lodcore.operators.numbers import runs
 from lodcore.tensors.sparse_tensor import SparseTensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lodcore.base.dispatch import VariableBody, open_block
+from lodcore.base.dispatch import VariableBody
 from lodcore.errors import GraphError
 from lodcore.operators.lod_rules import deepest, same
 from lodcore.operators.roles import LISTS, spec_of
@@ -37,9 +37,9 @@ def called(op: Any, plain_values: Convert, with_kind: Any, args: tuple[Any, ...]
     if not found:
         return None
     wanted = given.pop("name", None) if "name" not in op.parameters else None
-    block = next((x.block for _, x in found if isinstance(x, VariableBody) and x.block is not None), open_block())
-    if wanted is not None and block is not None:
-        block.check_name(op.__name__, wanted)
+    for _, x in found if wanted is not None else ():
+        if isinstance(x, VariableBody) and x.block is not None:
+            x.block.check_name(op.__name__, wanted)
     plain = {name: _plain(f"{op.__name__}: {name}", x, plain_values) for name, x in found}
     made = op(
         *[plain.get(name, x) for name, x in zip(op.parameters, args, strict=False)],

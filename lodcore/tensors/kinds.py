@@ -10,7 +10,7 @@ from lodcore.base import dispatch
 from lodcore.base.articles import with_article
 from lodcore.errors import DTypeError
 from lodcore.tensors.lod import LoD
-from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.lod_tensor import LoDTensor, of_class_of
 from lodcore.tensors.nested import as_array, refuse_conversion
 from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor import PARENTS, DenseTensor, Spec, Tensor, may_stand_for, register_parents
@@ -131,7 +131,7 @@ def of_kind(where: str, like: Any, result: Any) -> Any:
     kind = type(like)
     rows, lod = (result.values, result.lod) if isinstance(result, LoDTensor) else (np.asarray(result), None)
     if kind.with_values is LoDTensor.with_values:  # which is an operator, and so would return to here
-        return like._like(rows, like.lod if lod is None else lod)
+        return of_class_of(like, rows, like.lod if lod is None else lod)
     made = like.with_values(rows)
     if type(made) is not kind:
         raise DTypeError(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 else:
     S = Any
 
-__all__ = ["LoDTensor"]
+__all__ = ["LoDTensor", "of_class_of"]
 
 Array = np.ndarray[Any, Any]
 
@@ -539,14 +539,7 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         values = lod_tensor_body.private_values(self)
         rows = buffers.new_rows("LoDTensor.clone", values, self.lod.num_rows)
         unharmed(kernels.gather.join_rows([values], buffers.as_bytes(rows)))
-        return self._like(rows, self.lod)
-
-    def _like(self, rows: Array, lod: LoD) -> LoDTensor:
-        """Make a tensor of the same class with the same attributes, over a private array."""
-        made = lod_tensor_body.owned_of_class(type(self), rows, lod)
-        if type(self) is not LoDTensor:
-            take_attributes(made, self)
-        return made
+        return of_class_of(self, rows, self.lod)
 
     # -- protocols -----------------------------------------------------------------------------------------------------
 
@@ -620,3 +613,11 @@ lod_tensor_body.register(LoDTensor, _general_item)
 
 
 register_parents(LoDTensor, DenseTensor)
+
+
+def of_class_of(x: LoDTensor, rows: Array, lod: LoD) -> LoDTensor:
+    """Make a tensor of the class of another one, with its attributes, over a private array."""
+    made = lod_tensor_body.owned_of_class(type(x), rows, lod)
+    if type(x) is not LoDTensor:
+        take_attributes(made, x)
+    return made

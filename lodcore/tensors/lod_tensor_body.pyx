@@ -172,16 +172,13 @@ cdef class LoDTensorBody:
             lod, stop = self.structure, self.structure.n_rows
         else:
             lod = cut_lod(self.structure, level, &start, &stop)
-        if self.field is not None:
-            return field_tensor(self.field[start:stop], lod)
-        return owned_tensor(self.rows(start, stop), lod)
+        rows = self.rows(start, stop) if self.field is None else self.field[start:stop]
+        return owned_tensor(rows, lod) if self.field is None else field_tensor(rows, lod)
 
     def __iter__(self):
         if self.structure.n_levels == 0:
             return iter(self.shown())
-        if self.field is not None:
-            return (self[i] for i in range(len(self)))
-        return Sequences(self)
+        return Sequences(self) if self.field is None else (self[i] for i in range(len(self)))
 
 
 def private_values(LoDTensorBody x not None):
@@ -233,7 +230,8 @@ cdef LoDTensorBody taken(LoDTensorBody x, str where, Py_ssize_t level, cnp.ndarr
     cdef list levels = take_below(where, x.structure, level, ranges, upper, &size)
     cdef cnp.ndarray rows = new_rows(where, x.array, size, out)
     if x.field is not None and size < x.structure.n_rows // 4:  # a copy of the field would take longer
-        rows[...] = x.field[numbers_of_rows(ranges, size)]
+        lengths = ranges[:, 1] - ranges[:, 0]
+        rows[...] = x.field[np.repeat(ranges[:, 1] - np.cumsum(lengths), lengths) + np.arange(size)]
         return owned_tensor(rows, make_lod(levels, size))
     x.refresh()
     if size * x.row_bytes >= WIDE and threads.get_num_threads() > 1:
@@ -248,14 +246,7 @@ def gather(LoDTensorBody x not None, str where, level, index, out=None, list upp
     cdef list levels = [] if upper is None else upper
     cdef Py_ssize_t k = x.structure.number(level, where)
     cdef cnp.ndarray ranges = take_sequences(where, x.structure, k, index, levels)
-    cdef int64_t size = last(levels[len(levels) - 1])
-    return taken(x, where, k + 1, ranges, size, out, levels)
-
-
-cdef numbers_of_rows(cnp.ndarray ranges, int64_t size):
-    """Return the numbers of the rows in ranges."""
-    starts, lengths = ranges[:, 0], ranges[:, 1] - ranges[:, 0]
-    return np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(size)
+    return taken(x, where, k + 1, ranges, last(levels[len(levels) - 1]), out, levels)
 
 
 cdef copy_in_parts(rows, cnp.ndarray ranges, cnp.ndarray out):

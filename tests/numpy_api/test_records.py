@@ -368,3 +368,28 @@ def test_operators_read_changed_values_of_a_field(name):
         first(part)
         records["a"][...] = records["a"][::-1].copy() * 2 % 13 + 1
         assert READERS[name](part) == READERS[name](LoDTensor(np.array(records["a"]), x.lod))
+
+
+def test_few_sequences_of_a_field_are_those_of_its_copy():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(0, 5, 60)
+    records = np.zeros(lengths.sum(), [("a", "f4"), ("b", "i8", (2,)), ("c", [("d", "u1"), ("e", "f8")])])
+    records["a"], records["c"]["d"] = rng.normal(size=len(records)), np.arange(len(records))
+    records["b"] = rng.integers(0, 99, (len(records), 2))
+    x = LoDTensor.from_lengths(records, [20, 0, 40], lengths)
+    for name in records.dtype.names:
+        field, plain = x[name], LoDTensor(np.ascontiguousarray(records[name]), x.lod)
+        for call in (
+            lambda x: x.gather([3, -1, 3, 0], level=1),
+            lambda x: x[[1]],
+            lambda x: x[:, ::9],
+            lambda x: x[:, :, :1],
+            lambda x: x[:, :0],
+        ):
+            found, wanted = call(field), call(plain)
+            assert (found.lod, found.dtype) == (wanted.lod, wanted.dtype)
+            np.testing.assert_array_equal(found.values, wanted.values)
+    field = x["a"]
+    records["a"] = 7  # not those of the tensor
+    x["a"] = x["a"] * 0 + 5
+    assert set(field.gather([0, 4], level=1).values.tolist()) <= {5.0}, "what was written is read"

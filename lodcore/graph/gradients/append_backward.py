@@ -12,9 +12,10 @@ from lodcore.graph.block import Operator
 from lodcore.graph.gradients.cotangents import differentiable_spec, path
 from lodcore.graph.gradients.gradient_operators import GradientOperator, Seed
 from lodcore.graph.loops.array_versions import new_variable
+from lodcore.graph.names import OF_GRADIENT
 from lodcore.graph.program import Program
 from lodcore.graph.trees import tree_leaves, tree_map
-from lodcore.graph.variable import OF_GRADIENT, Variable
+from lodcore.graph.variable import Variable
 from lodcore.operators.operands import no_gradient
 from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor_array import TensorArray

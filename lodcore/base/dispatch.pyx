@@ -186,6 +186,8 @@ cdef list saved_values(OpBody op, dict saved):
 
 #: The operators of the package by name, registered by `lodcore.ops`.
 OPS = {}
+#: What an operator must not return; a tuple of tensors are several results.
+NO_RESULTS = frozenset((type(None), list, dict, str, bytes))
 
 
 cdef class OpBody:
@@ -302,7 +304,7 @@ cdef class OpBody:
             for given in values:
                 if type(given) is self.nested:
                     return self.finished(result, given, values, None)
-        return result
+        return self.finish(result, values) if type(result) in NO_RESULTS else result
 
     cdef object of_few(self, function, PyObject** given, Py_ssize_t count, dict saved):
         """Compute on recorded values as `of_values` does, without a list of them; they have place for one more."""
@@ -316,7 +318,7 @@ cdef class OpBody:
             for j in range(count):
                 if type(<object> given[j]) is self.nested:
                     return self.finished(result, <object> given[j], listed(given, count), None)
-        return result
+        return self.finish(result, listed(given, count)) if type(result) in NO_RESULTS else result
 
     def look_at(self, expected, takes, nested, same_object, first):
         """Set the conversion of arguments before the call, and of plain rows that the function returns to a LoDTensor.
@@ -399,7 +401,7 @@ cdef class OpBody:
                     return self.finished(result, given, args, kwargs)
             if kwargs:
                 return self.finish(result, args, kwargs)
-        return self.finish(result, args, kwargs) if result is None else result
+        return self.finish(result, args, kwargs) if type(result) in NO_RESULTS else result
 
     @property
     def converts(self):

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_article
+from lodcore.base.dispatch import NO_RESULTS
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.lod_rules import LoDRule
 from lodcore.tensors import lod_body, lod_tensor_body
@@ -31,8 +33,10 @@ def finished(where: str, rule: LoDRule, result: Any, named: dict[str, Any]) -> A
     -------
     tensor, or tuple of them
     """
-    if result is None or (type(result) is tuple and any([one is None for one in result])):
-        raise DTypeError(f"{where}: the result is None; an array, or a tensor, is needed")
+    for one in result if type(result) is tuple else (result,):
+        if type(one) in NO_RESULTS:
+            what = "None" if one is None else with_article(type(one).__name__)
+            raise DTypeError(f"{where}: the result is {what}; an array, or a tensor, is needed")
     source = rule.source(named)
     if not rule.same_object:
         count = rule.num_levels(where, named)

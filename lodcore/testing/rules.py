@@ -207,6 +207,8 @@ def check_derivatives(op: Op, sample: Sample) -> None:
         grad_check(run, *floats)
     except AssertionError as error:
         raise refuse(op, "vjp rule", sample, str(error)) from None
+    except Exception as error:
+        raise refuse(op, "vjp rule", sample, f"raised {type(error).__name__}: {error}") from error
     outputs, pullback = vjp(run, *floats)
     narrow = [cast_to(x, np.float32) for x in floats]
     of_narrow, narrow_pullback = vjp(run, *narrow)

@@ -10,7 +10,17 @@ import pytest
 
 import lodcore
 from lodcore.operators.registry import OPS
-from lodcore.ops import Dense, Nested, Spec, check_operator, elementwise_operator, no_lod, operator, same_as
+from lodcore.ops import (
+    Dense,
+    Nested,
+    Spec,
+    check_operator,
+    elementwise_operator,
+    first_levels,
+    no_lod,
+    operator,
+    same_as,
+)
 from lodcore.testing.samples import Sample
 from lodcore.testing.ways import ABSENT, AT_ONCE, IN_PROGRAMS, as_a_method, into_out, of_lists, under_vjp
 from tests.helpers.pages import code_of
@@ -450,6 +460,50 @@ def test_an_operator_that_returns_nothing_is_told_by_name(rule):
     for call in (lambda: f(lodcore.array([[1.0], []])), lambda: g([[1.0], []])):
         with pytest.raises(lodcore.DTypeError, match=r"^[fg]: the result is None; an array, or a tensor, is needed$"):
             call()
+
+
+@pytest.mark.parametrize(("result", "says"), [([1.0], "a list"), ("abc", "a str"), ({}, "a dict")])
+def test_an_operator_that_returns_no_tensor_is_told_by_name(result, says):
+    f = operator(x=Nested)(lambda_named("f", lambda x: result))
+    g = operator(x=Nested, results=2)(lambda_named("g", lambda x: (x.values, result)))
+    f.define_infer(lambda x: x)
+    with lodcore.Program() as program:
+        y = f(lodcore.data("x", (None,), "float64", num_levels=1))
+    for call in (
+        lambda: f(X),
+        lambda: f(x=X),
+        lambda: g(X),
+        lambda: lodcore.vjp(f, X),
+        lambda: lodcore.Executor().run(program, {"x": X}, [y]),
+    ):
+        with pytest.raises(lodcore.DTypeError, match=rf"[fg]: the result is {says}; an array, or a tensor, is needed"):
+            call()
+
+
+def test_check_operator_names_the_operator_and_the_sample_where_a_rule_fails():
+    @operator(x=Nested, lod_rule="rows above 2")
+    def above(x):
+        kept = x.values > 2
+        return lodcore.LoDTensor.from_offsets(x.values[kept], np.append(0, np.cumsum(kept))[x.offsets])
+
+    above.define_infer(lambda x: Spec((None,), x.dtype, first_levels(x, 0, 1)))
+
+    @above.define_vjp
+    def _(d, x):
+        made = np.zeros_like(x.values)
+        made[x.values > 2] = d
+        return made
+
+    with pytest.raises(
+        AssertionError, match=r"above: vjp rule: .*\(1,\): a step of 1e-06 changes the shape .* \(2,\) to \(3,\)"
+    ):
+        check_operator(above, [(lodcore.array([[3.0, 2.0, 4.0], []]),)])
+
+    doubled = operator(x=Nested)(lambda_named("doubled", lambda x: x.values * 2))
+    doubled.define_infer(lambda x: x)
+    doubled.define_vjp(lambda d, x: d[:1])
+    with pytest.raises(AssertionError, match=r"doubled: vjp rule: .*: raised ShapeError: .* gradient of shape \(1,\)"):
+        check_operator(doubled, [(X,)])
 
 
 def test_every_result_that_is_rows_has_the_structure():

@@ -63,7 +63,7 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
     if len(found) != len(floats):
         raise AssertionError(f"grad_check: {len(found)} gradients for {len(floats)} inputs of real numbers")
 
-    def weighted(at: int, values: Array) -> float:
+    def weighted(at: int, place: tuple[int, ...], values: Array) -> float:
         count = -1
 
         def changed(x: Any) -> Any:
@@ -76,12 +76,17 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
             return lod_tensor_body.new_tensor(values, x.lod) if isinstance(x, LoDTensor) else values
 
         results = tree_leaves(vjp(f, *tree_map(changed, list(inputs)))[0])
-        terms = [
-            float(np.sum(np.asarray(values_of(y), np.float64) * w))
-            for y, w in zip(results, weights, strict=True)
-            if w is not None
-        ]
-        return sum(terms)
+        total = 0.0
+        for y, w in zip(results, weights, strict=True):
+            if w is not None:
+                numbers = np.asarray(values_of(y), np.float64)
+                if numbers.shape != w.shape:
+                    raise AssertionError(
+                        f"grad_check: input {at} at {place}: a step of {step} changes the shape of a result from "
+                        f"{w.shape} to {numbers.shape}; a derivative needs numbers around which the shape stays"
+                    )
+                total += float(np.sum(numbers * w))
+        return total
 
     for at, (x, gradient) in enumerate(zip(floats, found, strict=True)):
         values = values_of(x)
@@ -94,7 +99,7 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
             for sign in (1, -1):
                 near = np.array(values)
                 near[place] += sign * step
-                moved.append((float(near[place]), weighted(at, near)))
+                moved.append((float(near[place]), weighted(at, place, near)))
             derivative = (moved[0][1] - moved[1][1]) / (moved[0][0] - moved[1][0])
             wrong = abs(derivative - float(dense[place]))
             if not wrong <= worst:

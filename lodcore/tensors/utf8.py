@@ -60,6 +60,11 @@ def _offsets(lengths: Array) -> Array:
 
 def utf8_of_strings(where: str, strings: Sequence[Any]) -> tuple[Array, Array]:
     """Encode Python strings as `utf8_of` does; bytes are not encoded again."""
+    if set(map(type, strings)) == {str}:
+        try:
+            return _of_joined(where, "".join(strings), np.fromiter(map(len, strings), np.int64))
+        except UnicodeError:  # which string it is, is found below
+            pass
     try:
         encoded = [string if isinstance(string, bytes) else str.encode(string) for string in strings]
     except TypeError:
@@ -71,6 +76,17 @@ def utf8_of_strings(where: str, strings: Sequence[Any]) -> tuple[Array, Array]:
         raise DTypeError(f"{where}: is not text: {error}") from None
     offsets = _offsets(np.fromiter(map(len, encoded), np.int64, len(encoded)))
     return offsets, np.frombuffer(b"".join(encoded), np.uint8)
+
+
+def _of_joined(where: str, joined: str, lengths: Array) -> tuple[Array, Array]:
+    """Encode strings that were joined, of these numbers of characters."""
+    offsets, letters = _offsets(lengths), np.frombuffer(joined.encode(), np.uint8)
+    if offsets[-1] != len(joined):
+        raise DTypeError(f"{where}: changed while it was read")
+    if len(letters) > len(joined):  # some characters are several bytes, all of which but the first begin with 10
+        begins = np.append(np.flatnonzero((letters & 0xC0) != 0x80), len(letters))
+        np.take(begins, offsets.copy(), out=offsets)
+    return offsets, letters
 
 
 def _of_points(where: str, values: Array) -> tuple[Array, Array]:

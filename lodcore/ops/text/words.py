@@ -376,12 +376,28 @@ class Vocabulary:
         if wrong.any():
             at = int(np.argmax(wrong))
             raise IndexError(f"Vocabulary.decode: ids: is {numbers[at]} at row {at}; 0 .. {len(self) - 1} is valid")
+        wanted = as_dtype("Vocabulary.decode: dtype", dtype)
+        strings = self._strings_of(numbers, wanted) if wanted.kind in "US" and len(numbers) > len(self) else None
+        if strings is not None:
+            return strings if given is None or not given.num_levels else lod_tensor_body.new_tensor(strings, given.lod)
         words = gather_sequences(self._bytes, numbers)
         if given is not None and given.num_levels:
             levels = [given.lod.offsets(k) for k in range(given.num_levels)]
             lod = lod_body.make_lod([*levels, words.lod.offsets()], len(words.values))
             words = lod_tensor_body.new_tensor(words.values, lod)
-        return words if as_dtype("Vocabulary.decode: dtype", dtype) == np.uint8 else decode_utf8(words, dtype)
+        return words if wanted == np.uint8 else decode_utf8(words, dtype)
+
+    def _strings_of(self, numbers: Array, dtype: np.dtype[Any]) -> Array | None:
+        """Return words by their numbers, as wide as the longest of them; None if a word of all is no string."""
+        try:
+            words: Array = decode_utf8(self._bytes, dtype)
+        except DTypeError:
+            return None
+        used = np.zeros(len(self), bool)
+        used[numbers] = True
+        width = np.strings.str_len(words[used]).max(initial=1)
+        found: Array = words.astype(f"{dtype.kind}{width}")[numbers]
+        return found
 
     def __len__(self) -> int:
         return len(self._begins)

@@ -3,6 +3,7 @@
 import collections
 import io
 import pickle
+import re
 import tempfile
 
 import numpy as np
@@ -302,3 +303,25 @@ def test_vocabulary_copies_the_counts_and_words_it_is_made_of():
     vocabulary = lodcore.Vocabulary(words, counts=counts)
     counts[0], words[0] = 9, "c"
     assert (vocabulary.counts.tolist(), vocabulary.tokens) == ([5, 6], ["a", "b"])
+
+
+@pytest.mark.parametrize("dtype", [str, bytes, np.uint8])
+@pytest.mark.parametrize("words", [["a", "né", "€uro", "", "😀"], ["a", "b\0", "c"], [b"a", b"\xff", b"bc"]])
+def test_decode_of_many_numbers_equals_decode_of_few(words, dtype):
+    vocabulary = lodcore.Vocabulary(words)
+
+    def decoded(numbers):
+        try:
+            return vocabulary.decode(numbers, dtype)
+        except DTypeError as error:
+            return re.sub(r"\d+", "N", str(error))
+
+    for first, second in ((0, 2), (0, 1), (1, 1), (2, 0)):
+        few, many = decoded([first, second]), decoded([first, second] * 50)
+        if isinstance(few, str):
+            assert few == many
+        else:
+            assert few.dtype == many.dtype
+            assert few.tolist() * 50 == many.tolist()
+            nested = vocabulary.decode(lodcore.array([[first, second]] * 50), dtype)
+            assert nested.tolist() == [few.tolist()] * 50

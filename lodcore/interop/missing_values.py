@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.errors import LoDError
 from lodcore.interop.arrow.types import example_of
-from lodcore.interop.presence import every, whole
+from lodcore.interop.presence import every, mask_dtype, whole
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.padding import hold
@@ -154,20 +154,21 @@ def without_nulls(where: str, name: str, column: TableColumn, way: Any) -> tuple
         values = lod_tensor_body.new_tensor(rows, values.lod) if isinstance(values, LoDTensor) else rows
     if option != "mask":
         return values, None
-    mask = np.ones(len(rows), bool) if present is None else present
+    mask = np.ones(rows.shape, mask_dtype(rows.dtype)) if present is None else present
     return values, lod_tensor_body.new_tensor(mask, values.lod) if isinstance(values, LoDTensor) else mask
 
 
 def filled(where: str, rows: Array, present: Array, fill: Any) -> Array:
     """Return rows with a value where there is none; of a record, in the fields where there is none."""
     if present.dtype.names is not None:
+        by_field = isinstance(fill, (np.void, np.ndarray)) and fill.dtype.names is not None
         fields = {
             key: rows[key]
-            if present[key].all()
-            else filled(f"{where}[{key!r}]", rows[key], present[key], fill[key] if isinstance(fill, np.void) else fill)
+            if whole(present[key])
+            else filled(f"{where}[{key!r}]", rows[key], present[key], fill[key] if by_field else fill)
             for key in present.dtype.names
         }
-        records = np.empty(rows.shape, [(key, field.dtype, field.shape[1:]) for key, field in fields.items()])
+        records = np.empty(rows.shape, [(key, x.dtype, x.shape[rows.ndim :]) for key, x in fields.items()])
         for key, field in fields.items():
             records[key] = field
         return records

@@ -10,9 +10,16 @@ from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
 
-__all__ = ["checked_mask", "every", "some", "whole"]
+__all__ = ["checked_mask", "every", "mask_dtype", "some", "whole"]
 
 Array = np.ndarray[Any, Any]
+
+
+def mask_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of a mask: a bool or, for records, one per field."""
+    if dtype.names is None:
+        return np.dtype(np.bool_)
+    return np.dtype([(name, mask_dtype(dtype[name].base), dtype[name].shape) for name in dtype.names])
 
 
 def every(there: Array) -> Array:
@@ -51,11 +58,16 @@ def checked_mask(where: str, x: Any, given: Any) -> Any:
     """
     made = given if isinstance(given, LoDTensor) else as_values(where, given)
     rows, there = (one.values if isinstance(one, LoDTensor) else one for one in (x, made))
-    fields = [there.dtype] if there.dtype.names is None else [there.dtype[name].base for name in there.dtype.names]
-    if any(dtype != np.bool_ for dtype in fields):
+    if not _of_bools(there.dtype):
         raise DTypeError(f"{where}: has dtype {there.dtype}; bools are needed")
     if there.dtype.names not in (None, rows.dtype.names):
         raise DTypeError(f"{where}: has the fields {there.dtype.names}; its column has {rows.dtype.names}")
     if getattr(x, "lod", None) != getattr(made, "lod", None) or rows.shape[: there.ndim] != there.shape:
         raise LoDError(f"{where}: has a different structure from its column")
     return made
+
+
+def _of_bools(dtype: np.dtype[Any]) -> bool:
+    if dtype.names is None:
+        return dtype == np.bool_
+    return all(_of_bools(dtype[name].base) for name in dtype.names)

@@ -331,11 +331,9 @@ def lists_of(x: Any, present: Any = None) -> list[Any]:
         return x.tolist()  # type: ignore[no-any-return]
     rows, there = (one.values if isinstance(one, LoDTensor) else one for one in (x, present))
     entries = rows.tolist()
+    known = some(there)
     for at in np.flatnonzero(~every(there)).tolist():
-        entries[at] = _with_none(entries[at], there[at].tolist())
-    if there.dtype.names is not None:
-        for at in np.flatnonzero(~some(there)).tolist():
-            entries[at] = None
+        entries[at] = _with_none(entries[at], there[at].tolist()) if known[at] else None
     return nested_lists(entries, x.lod) if isinstance(x, LoDTensor) else entries
 
 

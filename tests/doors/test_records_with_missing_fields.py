@@ -88,10 +88,61 @@ def test_a_mask_has_the_fields_of_its_column():
             lodcore.interop.ArrowTable({"c": records}, {"c": records.with_values(wrong)})
 
 
-def test_numbers_of_a_row_that_are_there_go_out_to_pandas():
-    kind = polars.Array(polars.Int64, 2)
-    frames = [polars.DataFrame({"k": [1], "c": polars.Series([row], dtype=kind)}) for row in ([1, None], [None, None])]
-    partly, gone = (from_polars(frame, by="k", nulls="mask") for frame in frames)
-    assert to_pandas(partly)["c"].tolist() == [[1, None]]
-    assert to_polars(partly)["c"].to_list() == [[[1, None]]]
-    assert to_pandas(gone)["c"].tolist() == to_polars(gone)["c"].to_list()[0] == [[None, None]]
+def test_numbers_of_a_row_that_are_there_go_out_and_a_row_of_none_is_null():
+    kind = polars.Array(polars.Array(polars.Int64, 2), 2)
+    rows = [[[1, None], [3, 4]], [[None, None], [3, 4]], None]
+    groups = from_polars(polars.DataFrame({"k": [1] * 3, "c": polars.Series(rows, dtype=kind)}), by="k", nulls="mask")
+    assert to_pandas(groups)["c"].tolist() == [rows[0], [[None, None], [3, 4]], None]
+    found = [rows[0], [None, [3, 4]], None]
+    assert to_polars(groups)["c"].to_list() == to_arrow(groups)["c"].to_pylist() == [found]
+    gone = polars.DataFrame({"k": [1], "c": polars.Series([[None, None]], dtype=polars.Array(polars.Int64, 2))})
+    groups = from_polars(gone, by="k", nulls="mask")
+    assert to_pandas(groups)["c"].tolist() == to_polars(groups)["c"].to_list()[0] == [None]
+
+
+def test_structs_in_lists_of_a_fixed_size_are_an_axis_of_a_row_whether_some_are_null_or_not():
+    record = {"a": 1, "b": 2.0}
+    kind = pyarrow.list_(pyarrow.struct([("a", pyarrow.int64()), ("b", pyarrow.float64())]), 2)
+    whole, partly = [[record, record]], [None, [record, None], [{"a": None, "b": 3.0}, record]]
+    dtype = np.dtype([("a", "i8"), ("b", "f8")])
+    for rows in (whole, whole + partly):
+        x, (there,) = from_arrow(pyarrow.array(rows, kind), "mask")
+        assert (x.shape, x.dtype, there.shape) == ((len(rows), 2), dtype, (len(rows), 2))
+    assert there.tolist() == [[True, True], [False, False], [True, False], [False, True]]
+    assert x.tolist()[1:] == [[(0, 0.0), (0, 0.0)], [(1, 2.0), (0, 0.0)], [(0, 3.0), (1, 2.0)]]
+    chunks = pyarrow.chunked_array([whole, partly], kind)
+    np.testing.assert_array_equal(from_arrow(chunks, nulls=0), x)
+    with pytest.raises(LoDError, match=r"lodcore.from_arrow: obj\[a\]: row 1 is null"):
+        from_arrow(chunks)
+    groups = from_arrow(pyarrow.table({"k": [1] * 4, "c": chunks}), by="k", nulls="mask")
+    assert to_arrow(groups)["c"].to_pylist() == [whole + partly]
+
+
+def test_structs_in_structs_in_lists_of_a_fixed_size_have_a_bool_per_field():
+    inner = pyarrow.list_(pyarrow.struct([("a", pyarrow.int64()), ("b", pyarrow.float64())]), 1)
+    kind = pyarrow.list_(pyarrow.struct([("p", inner), ("q", pyarrow.int32())]), 1)
+    rows = [[{"p": [{"a": 1, "b": 2.0}], "q": 1}], [{"p": [{"a": None, "b": 3.0}], "q": None}], None]
+    table = pyarrow.table({"k": [1] * 3, "c": pyarrow.array(rows, kind)})
+    groups = from_arrow(table, by="k", nulls="mask")
+    assert to_arrow(groups)["c"].to_pylist() == to_polars(groups)["c"].to_list() == [rows]
+    assert from_arrow(table, by="k", nulls=7)["c"].values["p"]["a"].ravel().tolist() == [1, 7, 7]
+
+
+@for_each("rows", [[[1, 2], [3, 4]], [[1, 2], None], [[1, None], [3, 4]]])
+def test_a_mask_has_a_bool_per_number_whether_one_is_missing_or_not(rows):
+    array = pyarrow.array(rows, pyarrow.list_(pyarrow.int64(), 2))
+    wanted = [[one is not None for one in row or [None, None]] for row in rows]
+    _, (there,) = from_arrow(array, "mask")
+    assert there.tolist() == wanted
+    groups = from_arrow(pyarrow.table({"k": [1, 1], "c": array}), by="k", nulls="mask")
+    assert groups.masks["c"].values.tolist() == wanted
+    assert from_polars(polars.Series(array), nulls="mask")[1].tolist() == wanted
+
+
+def test_a_field_without_a_name_is_refused():
+    array = pyarrow.array([[{"": 1}]])
+    with pytest.raises(DTypeError, match=r"lodcore.from_arrow: obj: has a field without a name"):
+        from_arrow(array)
+    assert from_arrow(array, records=False)[""].tolist() == [[1]]
+    with pytest.raises(DTypeError, match=r"lodcore.from_arrow: data\['c'\]: has a field without a name"):
+        from_arrow(pyarrow.table({"k": [1], "c": array.flatten()}), by="k")

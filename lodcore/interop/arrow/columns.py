@@ -10,7 +10,7 @@ import numpy as np
 from lodcore.errors import DTypeError
 from lodcore.interop.arrow.importing import Options, content
 from lodcore.interop.arrow.objects import naming, read_arrow
-from lodcore.interop.arrow.parts import mask_of_fields
+from lodcore.interop.arrow.parts import mask_of_fields, record_dtype
 from lodcore.interop.arrow.reading import Column, read_stream
 from lodcore.interop.arrow.strings import INLINE, VIEW
 from lodcore.interop.arrow.types import below_lists, kept_of
@@ -92,7 +92,7 @@ def _column(name: str, value: Any, present: Any, column: Column, chunks: Sequenc
         if not all(isinstance(field, np.ndarray) for field in value.values()):
             raise DTypeError(f"{name}: has structs of lists or structs; give their fields as columns")
         (count,) = {len(field) for field in value.values()}
-        made = np.empty(count, [(key, field.dtype, field.shape[1:]) for key, field in value.items()])
+        made = np.empty(count, record_dtype(name, value))
         for key, field in value.items():
             made[key] = field
         value, present = made, [mask_of_fields(made, {key: mask for key, (mask,) in present.items()})]

@@ -247,7 +247,7 @@ def _fixed_size_list(column: Column, start: int, stop: int, options: Options) ->
     if last > child.length:
         raise LoDError(f"{WHERE}{column.path}: ends at element {last} of those below; there are {child.length}")
     below = content(child, first, last, options)
-    if options.records is not False and is_flat(below) and not any(_nulls(part) for part in below.values.values()):
+    if options.records is not False and is_flat(below):
         below = records(below)
     if below.levels or isinstance(below.values, dict):
         offsets = buffers.new_offsets(count + 1)
@@ -257,10 +257,6 @@ def _fixed_size_list(column: Column, start: int, stop: int, options: Options) ->
     inner = None if there is None else there.reshape(count, width, *there.shape[1:])
     values = below.values.reshape(count, width, *below.values.shape[1:])
     return Part(count, [], [inner], values, below.dictionary)
-
-
-def _nulls(part: Part) -> bool:
-    return part.present[-1] is not None
 
 
 def _struct(column: Column, start: int, stop: int, options: Options) -> Part:

@@ -84,7 +84,8 @@ def from_arrow(
     -------
     LoDTensor, or ndarray if there is no list, or a dict of these for a table; Groups with `by`
         Values are read-only views of Arrow's memory; with ``nulls="mask"`` a pair of this and a tuple of bool arrays,
-        one per level and one for the rows, true for valid entries (for a table: a dict of such tuples).
+        one per level and one for the rows, with their axes, true for valid entries (for a table: a dict of such
+        tuples).
 
     Raises
     ------
@@ -122,7 +123,7 @@ def _per_row(present: Any) -> Any:
     if isinstance(present, dict):
         return {name: _per_row(inner) for name, inner in present.items()}
     *levels, rows = present
-    return (*levels, rows if rows.dtype.names is None else every(rows))
+    return (*levels, rows if rows.dtype.names is None else every(rows.ravel()).reshape(rows.shape))
 
 
 def _is_masked(nulls: Any) -> bool:

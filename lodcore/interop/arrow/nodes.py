@@ -81,15 +81,14 @@ def _with_nulls(node: Node, present: Array | None) -> Node:
     """Return a node of rows, of which some are nulls."""
     if present is None or whole(present):
         return node
-    format, name, count, nulls, (validity, *others), children = node
+    format, name, count, _, (validity, *others), children = node
     if present.ndim > 1:  # numbers within rows
-        inner = _with_nulls(children[0], present.reshape(-1, *present.shape[2:]))
-        return format, name, count, nulls, (validity, *others), (inner,)
-    if present.dtype.names is not None:
+        children = (_with_nulls(children[0], present.reshape(-1, *present.shape[2:])),)
+    elif present.dtype.names is not None:
         children = tuple(
             _with_nulls(child, present[key]) for child, key in zip(children, present.dtype.names, strict=True)
         )
-        present = some(present)  # a record of which nothing is there is null
+    present = some(present)  # a row or a record of which nothing is there is null
     if validity is not None:  # of NaT
         present = present & np.unpackbits(validity, count=count, bitorder="little").view(np.bool_)
     missing = count - int(np.count_nonzero(present))

@@ -13,13 +13,25 @@ from lodcore.base import buffers
 from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow.types import example_of
+from lodcore.interop.presence import every, mask_dtype, whole
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.joining import concat_lods
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.nested import join_arrays
 from lodcore.tensors.padding import hold
 
-__all__ = ["Finished", "Part", "finish", "is_flat", "joined", "mask_of_fields", "masked", "records", "taken"]
+__all__ = [
+    "Finished",
+    "Part",
+    "finish",
+    "is_flat",
+    "joined",
+    "mask_of_fields",
+    "masked",
+    "record_dtype",
+    "records",
+    "taken",
+]
 
 Array = np.ndarray[Any, Any]
 WHERE = "lodcore.from_arrow"
@@ -37,7 +49,7 @@ class Part:
         Checked offsets that begin at 0, coarse first.
     present : list of ndarray or None
         The validity of each level and of the rows: bool, false for null; None if all are valid. That of the rows has
-        the first axes of the values.
+        the first axes of the values, and that of records a bool per field.
     values : ndarray, or dict of Part
         Rows; or the fields of structs, each with as many elements as there are rows.
     dictionary : Part, optional
@@ -111,6 +123,11 @@ def both(outer: Array, inner: Array | None) -> Array:
     """Combine the validity of elements with that of their contents, which may have more axes."""
     if inner is None:
         return outer
+    if inner.dtype.names is not None:
+        made = inner.copy()
+        for name in inner.dtype.names:
+            made[name] = both(outer, inner[name])
+        return made
     return outer.reshape(outer.shape + (1,) * (inner.ndim - outer.ndim)) & inner
 
 
@@ -176,31 +193,45 @@ def is_flat(part: Part) -> bool:
     return isinstance(part.values, dict) and not any(inner.levels or isinstance(inner.values, dict) for inner in fields)
 
 
+def record_dtype(where: str, fields: Mapping[str, Array]) -> np.dtype[Any]:
+    """Return the dtype of records made from the fields of structs."""
+    if "" in fields:
+        raise DTypeError(f"{where}: has a field without a name; a structured dtype has none")
+    try:
+        return np.dtype([(key, rows.dtype, rows.shape[1:]) for key, rows in fields.items()])
+    except ValueError as error:
+        raise DTypeError(f"{where}: {error}") from None
+
+
 def new_records(part: Part, name: str = "") -> Array:
     """Return an array for the records made from the fields of structs."""
-    try:
-        dtype = np.dtype([(key, inner.values.dtype, inner.values.shape[1:]) for key, inner in part.values.items()])
-    except ValueError as error:
-        raise DTypeError(f"{WHERE}: obj{name}: {error}") from None
+    dtype = record_dtype(f"{WHERE}: obj{name}", {key: inner.values for key, inner in part.values.items()})
     return buffers.new_rows(WHERE, np.empty(0, dtype), part.num_rows)
 
 
 def mask_of_fields(made: Array, masks: Mapping[str, Array | None]) -> Array:
     """Return which fields of records have a value, given by field; None means that all have."""
-    kind = made.dtype
-    there = np.ones(len(made), [(key, np.bool_, kind[key].shape) for key in kind.names or ()])
+    there = np.ones(made.shape, mask_dtype(made.dtype))
     for key, mask in masks.items():
         if mask is not None:
-            there[key] = with_axes(mask, kind[key].shape)
+            there[key] = with_axes(mask, made.dtype[key].shape)
     return there
 
 
+def mask_of_rows(values: Array, there: Array | None) -> Array:
+    """Return which values are there: as many bools as numbers, whether any of these is missing or not."""
+    if there is None:
+        return np.ones(values.shape, mask_dtype(values.dtype))
+    return there if there.dtype.names is not None else with_axes(there, values.shape[1:]).copy()
+
+
 def records(part: Part) -> Part:
-    """Convert flat structs without nulls to records."""
+    """Convert flat structs to records."""
     made = new_records(part)
     for key, inner in part.values.items():
         made[key] = inner.values
-    return Part(part.count, part.levels, part.present, made)
+    there = mask_of_fields(made, {key: inner.present[-1] for key, inner in part.values.items()})
+    return Part(part.count, part.levels, [*part.present[:-1], there], made)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -260,9 +291,9 @@ class Finisher:
         if not (isinstance(self.nulls, str) and self.nulls == "mask"):
             return Finished(values if lod is None else lod_tensor_body.new_tensor(values, lod), None)
         seen = tuple(
-            np.ones(lod.num_sequences(k) if k < len(levels) else rows, bool) if mask is None else mask
-            for k, mask in enumerate(present)
+            np.ones(lod.num_sequences(k), bool) if mask is None else mask for k, mask in enumerate(present[:-1])
         )
+        seen = (*seen, mask_of_rows(values, present[-1]))
         return Finished(values if lod is None else lod_tensor_body.new_tensor(values, lod), seen)
 
     def record(self, part: Part, name: str) -> tuple[Array, Array | None]:
@@ -275,9 +306,14 @@ class Finisher:
 
     def filled(self, values: Array, there: Array | None, name: str) -> Array:
         """Replace null rows by the fill value, or raise an error."""
-        if there is None or there.all():
+        if there is None or whole(there):
             return values
-        at = int(np.argmin(there.reshape(len(there), -1).all(axis=1)))
+        if there.dtype.names is not None:
+            records = values.copy()
+            for key in there.dtype.names:
+                records[key] = self.filled(values[key], there[key], f"{name}[{key}]")
+            return records
+        at = int(np.argmin(every(there)))
         if isinstance(self.nulls, str) and self.nulls in ("error", "empty"):
             example = example_of(values.dtype)
             raise LoDError(

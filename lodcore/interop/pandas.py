@@ -15,7 +15,7 @@ from lodcore.interop.arrow.interface import arrow_table
 from lodcore.interop.arrow.restored import restored
 from lodcore.interop.missing_values import Key
 from lodcore.interop.pandas_columns import column_of, is_lists, is_short_arrow_text, is_text
-from lodcore.interop.pandas_index import with_index_levels
+from lodcore.interop.pandas_index import refuse_levels_of_one_name, with_index_levels
 from lodcore.interop.pandas_restored import key_entries, series_of
 from lodcore.interop.tables import (
     grouped_table,
@@ -108,6 +108,7 @@ def _keys_of(where: str, data: Any, by: Any) -> dict[Any, Any]:
     """Return the keys by which rows are grouped, by name."""
     index = data.index
     if by is not None:
+        refuse_levels_of_one_name(f"{where}: data", [name for name in index.names if name is not None])
         keys = {}
         for name in names_of_keys(where, by):
             if name in data.columns:
@@ -119,7 +120,9 @@ def _keys_of(where: str, data: Any, by: Any) -> dict[Any, Any]:
         return keys
     if index.nlevels > 1:
         used = index.nlevels - (index.names[-1] is None)
-        return {index.names[k] or f"level_{k}": index.get_level_values(k).to_series() for k in range(used)}
+        names = [f"level_{k}" if name is None else name for k, name in enumerate(index.names[:used])]
+        refuse_levels_of_one_name(f"{where}: data", names)
+        return {name: index.get_level_values(k).to_series() for k, name in enumerate(names)}
     return {} if index.name is None else {index.name: index.to_series()}
 
 

@@ -276,6 +276,22 @@ def test_columns_of_one_name_are_refused():
             to({3: X, "3": X})
 
 
+@pytest.mark.parametrize("names", [["x", "x"], ["level_1", None, "z"], [1, "1"]])
+def test_from_pandas_refuses_levels_of_an_index_with_one_name(names):
+    index = pandas.MultiIndex.from_arrays([[1, 2, 1]] * len(names), names=names)
+    frame = pandas.DataFrame({"v": [1, 2, 3]}, index=index)
+    twice = str(names[0])
+    for data in (frame, frame["v"]):
+        with pytest.raises(LoDError, match=rf"^lodcore.from_pandas: data: has two levels '{twice}' of the index"):
+            from_pandas(data)
+    if None not in names:  # such levels are left out of tables with keys, and of those with lists
+        for data, by in ((frame, "v"), (frame.assign(v=[[1], [], [2]]), None)):
+            with pytest.raises(LoDError, match=f"data: has two levels '{twice}' of the index"):
+                from_pandas(data, by=by)
+        with pytest.raises(LoDError, match=f"other: has two levels '{twice}' of the index"):
+            Groups({"w": lodcore.array([[1]])}, {"v": [1]}).join(frame)
+
+
 def test_pandas_refuses_a_lodtensor_as_a_column_and_names_to_pandas():
     for make in (pandas.Series, pandas.DataFrame, pandas.Index):
         with pytest.raises(ValueError, match=r"not a dense array.*; x\.to_pandas\(\) makes a Series"):

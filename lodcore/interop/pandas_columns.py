@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.missing import is_column
+from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.arrow.columns import column_of_arrow
 from lodcore.interop.arrow.types import DIGITS
@@ -242,6 +244,9 @@ def _of_lists(pandas: Any, name: str, series: Any) -> TableColumn:
     gone = series.isna().to_numpy()
     sequences = [~gone if gone.any() else None]
     entries = [[] if missing else entry for entry, missing in zip(series, gone.tolist(), strict=True)]
+    for row, entry in enumerate(entries):
+        if not (isinstance(entry, (list, tuple, np.ndarray)) or is_column(entry)):
+            raise ShapeError(f"{name}: is {described(entry)} in row {row}, among lists; a list is needed")
     filled = [entry for entry in entries if len(entry)]
     if all(isinstance(entry, np.ndarray) for entry in filled):
         empty = filled[0][:0] if filled else np.empty(0)

@@ -115,6 +115,14 @@ def test_nested_lists_have_the_values_of_any_column():
     assert from_pandas(pandas.Series([[{"a": 1}], []]))["a"].tolist() == [[1], []]
 
 
+@for_each("entry", ["bc", b"bc", {"b": 1}, {1}, 3])
+def test_an_entry_beside_lists_that_is_no_list_is_refused(entry):
+    for first in (["a"], (1, 2), np.array([1])):
+        with pytest.raises(ShapeError, match=r"^lodcore.from_pandas: data: is .* in row 2, among lists"):
+            from_pandas(pandas.Series([first, None, entry], dtype=object))
+    assert from_pandas(pandas.Series([[1], pandas.Series([2, 3])])).tolist() == [[1], [2, 3]]
+
+
 @for_each("make", [pandas.Series, polars.Series])
 def test_with_a_mask_missing_lists_are_empty(make):
     read = from_pandas if make is pandas.Series else from_polars

@@ -73,12 +73,12 @@ def _restored(pandas: Any, where: str, rows: Array, kept: tuple[Any, ...] | None
     if kept[0] == "zone" and rows.dtype.kind == "M":
         return pandas.Series(rows).dt.tz_localize("UTC").dt.tz_convert(kept[1]).array
     if kept[0] == "category":
-        labels = kept[1]
-        if labels is None and present is not None:
-            labels = pandas.Categorical(rows[present]).categories
-        made = pandas.Categorical(rows, categories=labels, ordered=kept[2])
-        if ((made.codes if present is None else made.codes[present]) >= 0).all():
-            return made
+        there = rows if present is None else rows[present]
+        labels = pandas.Categorical(there).categories if kept[1] is None else pandas.Index(kept[1])
+        codes = np.full(len(rows), -1)
+        codes[slice(None) if present is None else present] = labels.get_indexer(there)
+        if (codes >= 0).sum() == len(there):
+            return pandas.Categorical.from_codes(codes, labels, ordered=kept[2])
     if kept[0] == "decimal" and rows.dtype == np.float64:
         return pandas.array([_decimal(entry, kept[1]) for entry in rows.tolist()], dtype=object)
     if kept[0] == "time" and rows.dtype.kind == "m":

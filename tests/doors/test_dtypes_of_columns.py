@@ -1,6 +1,7 @@
 """Columns of every dtype of pandas, Polars, Arrow and DuckDB: grouped, and back; missing values; keys of any dtype."""
 
 import datetime as dt
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -168,6 +169,18 @@ def test_decimals_and_categories_are_restored_unless_values_were_changed():
     assert to_polars(groups, lists=False).schema["d"] == table.schema["d"]
     kept = from_polars(table, by="u", nulls={"c": "x"})
     assert to_polars(kept, lists=False).schema["c"] == table.schema["c"]
+
+
+@pytest.mark.parametrize("labels", [[20, 10], ["b", "a"], [2**62 + 1, 2**62], pandas.to_datetime(["2020", "2019"])])
+def test_missing_categories_go_out_to_pandas_as_missing(labels):
+    for ordered in (False, True):
+        column = pandas.Categorical([labels[1], None], labels, ordered=ordered)
+        groups = from_pandas(pandas.DataFrame({"k": [1, 1], "c": column}), by="k", nulls="mask")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            made = to_pandas(groups)["c"].array
+        assert (made.codes.tolist(), made.ordered) == ([1, -1], ordered)
+        assert made.categories.equals(column.categories)
 
 
 def test_text_keys_of_any_length_and_number_group_rows_in_the_order_of_their_first_rows():

@@ -12,7 +12,7 @@ from lodcore.errors import DTypeError
 from lodcore.interop.tables import lists_of, nested_lists
 from lodcore.tensors.lod_tensor import LoDTensor
 
-__all__ = ["key_entries", "series_of"]
+__all__ = ["key_entries", "series_of", "with_unit_of_pandas"]
 
 Array = np.ndarray[Any, Any]
 
@@ -67,7 +67,7 @@ def key_entries(pandas: Any, where: str, rows: Array, kept: tuple[Any, ...] | No
 def _restored(pandas: Any, where: str, rows: Array, kept: tuple[Any, ...] | None, present: Any) -> Any:
     """Return a column or a key with what its dtype does not say, as long as that fits its values."""
     if rows.dtype.kind in "mM":
-        rows = _with_unit_of_pandas(where, rows)
+        rows = with_unit_of_pandas(where, rows)
     if kept is None:
         return rows
     if kept[0] == "zone" and rows.dtype.kind == "M":
@@ -90,12 +90,12 @@ def _restored(pandas: Any, where: str, rows: Array, kept: tuple[Any, ...] | None
 UNITS = {**dict.fromkeys(("Y", "M", "W", "D", "h", "m", "s"), "s"), "ms": "ms", "us": "us", "ns": "ns"}
 
 
-def _with_unit_of_pandas(where: str, rows: Array) -> Array:
-    """Return dates or durations in a unit that pandas has; raise if there is none that holds them."""
+def with_unit_of_pandas(where: str, rows: Array, library: str = "pandas") -> Array:
+    """Return dates or durations in a unit that pandas, or a library upon it, has; raise if there is none for them."""
     unit, step = np.datetime_data(rows.dtype)
     kind = rows.dtype.kind
     if unit not in UNITS or (kind == "m" and unit in ("Y", "M")) or step < 1:
-        raise DTypeError(f"{where}: has dtype {rows.dtype}, which pandas does not have")
+        raise DTypeError(f"{where}: has dtype {rows.dtype}, which {library} does not have")
     made: Array = in_unit(where, rows, np.dtype(f"{kind}8[{UNITS[unit]}]"))
     return made
 

@@ -11,6 +11,7 @@ from lodcore.base.libraries import library
 from lodcore.base.missing import decoded, refuse_missing
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.grouped import Groups
+from lodcore.interop.pandas_restored import with_unit_of_pandas
 from lodcore.interop.presence import every, whole
 from lodcore.interop.tables import common_lod, gathered, tensor_of_column
 from lodcore.tensors.foreign_columns import dtype_for, zone_of
@@ -52,7 +53,8 @@ def to_xarray(
     Raises
     ------
     LoDError, DTypeError
-        If columns have other levels, two variables have one name, or an integer, a bool or a text is missing.
+        If columns have other levels, two variables have one name, an integer, a bool or a text is missing, or xarray
+        does not have the unit of dates or durations.
     """
     where = "lodcore.to_xarray"
     xarray = library("xarray", "xarray", where)
@@ -81,15 +83,20 @@ def to_xarray(
             raise LoDError(
                 f"{where}: per_sequence[{name!r}]: has {len(rows)} entries; {lod.num_sequences()} are needed"
             )
-        variables[name] = ((instance_dimension,), rows, {})
+        variables[name] = _variable(f"{where}: per_sequence[{name!r}]", instance_dimension, name, rows)
     for name, x in tensors.items():
         if name in variables:
             other = "the lengths, too; count= gives another" if name == count else "a variable per sequence, too"
             raise LoDError(f"{where}: columns[{name!r}]: is the name of {other}")
         rows = x.values if name not in masks else _with_nan(f"{where}: columns[{name!r}]", x.values, masks[name].values)
-        inner = tuple(f"{name}_axis_{k}" for k in range(1, x.values.ndim))
-        variables[name] = ((sample_dimension, *inner), rows, {})
+        variables[name] = _variable(f"{where}: columns[{name!r}]", sample_dimension, name, rows)
     return xarray.Dataset(variables, attrs={"Conventions": "CF-1.11"})
+
+
+def _variable(where: str, dimension: str, name: str, rows: Array) -> tuple[Any, ...]:
+    """Return the dimensions, values and attributes of a variable; raise for dates and durations that change in it."""
+    rows = with_unit_of_pandas(where, rows, "xarray") if rows.dtype.kind in "mM" else rows
+    return (dimension, *(f"{name}_axis_{k}" for k in range(1, rows.ndim))), rows, {}
 
 
 def _with_nan(where: str, rows: Array, there: Array) -> Array:
@@ -117,7 +124,13 @@ def from_xarray(dataset: Any) -> Groups:
     Returns
     -------
     Groups
-        Its columns are the variables along the rows, its keys those along the sequences.
+        Its columns are the variables along the rows, its keys those along the sequences, with these as their first
+        axis. Variables along neither are left out.
+
+    Raises
+    ------
+    LoDError, DTypeError
+        If there is not one variable of counts or numbers, these are invalid, or a variable is along rows and sequences.
     """
     where = "lodcore.from_xarray"
     if not hasattr(dataset, "variables") or not hasattr(dataset, "data_vars"):
@@ -144,11 +157,17 @@ def from_xarray(dataset: Any) -> Groups:
         lod = LoD.from_segment_ids(numbers if order is None else numbers[order], count)
     columns, keys = {}, {}
     for other, variable in dataset.variables.items():
-        if other != name and variable.dims[:1] == (rows,):
-            label = f"{where}: dataset[{other!r}]"
-            columns[str(other)] = gathered(label, _values_of(label, variable), lod, order)
-        elif other != name and variable.dims[:1] == (sequences,):
-            keys[str(other)] = _values_of(f"{where}: dataset[{other!r}]", variable)
+        along = [dimension for dimension in (rows, sequences) if dimension in variable.dims]
+        if other == name or not along:
+            continue
+        label = f"{where}: dataset[{other!r}]"
+        if len(along) > 1:
+            raise LoDError(f"{label}: has the dimensions {rows!r} and {sequences!r}; one of them is needed")
+        values = np.moveaxis(_values_of(label, variable), variable.dims.index(along[0]), 0)
+        if along == [rows]:
+            columns[str(other)] = gathered(label, values, lod, order)
+        else:
+            keys[str(other)] = values
     return Groups(columns, keys, lod=lod)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lodcore
+from lodcore import LoDTensor
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop import Groups, from_pandas, from_xarray, to_arrow, to_pandas, to_polars, to_xarray
 from tests.helpers.libraries import MARKS, imported
@@ -91,3 +92,44 @@ def test_keys_beyond_the_levels_say_more_about_the_finest_groups():
     assert (rows["c"].tolist(), rows["x"].tolist()) == (["p", "q", "q", "r"], [1, 2, 3, 4])
     assert rows.index.get_level_values("b").tolist() == [3, 4, 4, 5]
     assert to_pandas(groups[[1]])["c"].tolist() == ["r"]
+
+
+@for_each(
+    ("dtype", "number"),
+    [("M8[ps]", 1), ("m8[ps]", 1), ("m8[M]", 1), ("M8[fs]", 1), ("M8[D]", 2**60), ("m8[7W]", 2**60), ("m8", 1)],
+)
+def test_dates_and_durations_that_xarray_does_not_hold_are_refused(dtype, number):
+    rows = np.array([number]).view(dtype)
+    with pytest.raises(DTypeError, match=r"^lodcore.to_xarray: columns\['x'\]: (has dtype .* xarray|is )"):
+        to_xarray({"x": LoDTensor.from_lengths(rows, [1])})
+    with pytest.raises(DTypeError, match=r"^lodcore.to_xarray: per_sequence\['k'\]: (has dtype .* xarray|is )"):
+        to_xarray({"x": lodcore.array([[1]])}, {"k": rows})
+
+
+@for_each("dtype", ["M8[10s]", "m8[10s]", "M8[Y]", "M8[M]", "m8[W]", "M8[h]", "M8[25ms]", "m8[us]", "M8[ns]"])
+def test_dates_and_durations_of_other_units_keep_their_values(dtype):
+    rows = np.array([1, 2]).view(dtype)
+    back = from_xarray(to_xarray({"x": LoDTensor.from_lengths(rows, [1, 1])}, {"k": rows}))
+    assert (back["x"].values == rows).all()
+    assert (back["k"] == rows).all()
+
+
+def test_variables_of_several_dimensions_come_in_and_go_out():
+    dataset = xarray.Dataset(
+        {
+            "n": ("one", [2, 1], {"sample_dimension": "obs"}),
+            "a": (("c", "obs"), np.arange(6).reshape(2, 3)),
+            "k": (("c", "one"), [["a", "b"], ["c", "d"]]),
+            "free": ("c", [1, 2]),
+        }
+    )
+    groups = from_xarray(dataset)
+    assert list(groups) == ["k", "a"]
+    assert groups["a"].tolist() == [[[0, 3], [1, 4]], [[2, 5]]]
+    assert groups["k"].tolist() == [["a", "c"], ["b", "d"]]
+    again = from_xarray(to_xarray(groups))
+    assert again["a"].equals(groups["a"])
+    assert again["k"].tolist() == groups["k"].tolist()
+    both = dataset.assign(b=(("obs", "one"), np.zeros((3, 2))))
+    with pytest.raises(LoDError, match=r"^lodcore.from_xarray: dataset\['b'\]: has the dimensions 'obs' and 'one'"):
+        from_xarray(both)

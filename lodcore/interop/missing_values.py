@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.errors import LoDError
-from lodcore.interop.arrow.types import example_of
+from lodcore.interop.arrow.types import decimals_as_floats, example_of
 from lodcore.interop.presence import every, mask_dtype, whole
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -109,7 +109,7 @@ def _entry(where: str, values: Any, given: Any) -> Array:
     if dtype.kind in "US" and isinstance(given, (str, bytes)):
         dtype = np.promote_types(dtype, np.asarray(given).dtype)
     entry = np.empty((1, *values.shape[1:]) if isinstance(values, np.ndarray) else (1, *values.values.shape[1:]), dtype)
-    hold(where, given, entry)
+    hold(where, decimals_as_floats(given), entry)
     return entry
 
 

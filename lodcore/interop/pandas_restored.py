@@ -80,7 +80,9 @@ def _restored(pandas: Any, where: str, rows: Array, kept: tuple[Any, ...] | None
         if (codes >= 0).sum() == len(there):
             return pandas.Categorical.from_codes(codes, labels, ordered=kept[2])
     if kept[0] == "decimal" and rows.dtype == np.float64:
-        return pandas.array([_decimal(entry, kept[1]) for entry in rows.tolist()], dtype=object)
+        decimals = [_decimal(entry, kept[1]) for entry in rows.tolist()]
+        if np.array_equal(np.array(list(map(float, decimals))), rows, equal_nan=True):
+            return pandas.array(decimals, dtype=object)
     if kept[0] == "time" and rows.dtype.kind == "m":
         return _times_of_day(pandas, rows)
     return rows
@@ -101,7 +103,7 @@ def with_unit_of_pandas(where: str, rows: Array, library: str = "pandas") -> Arr
 
 
 def _decimal(entry: float, digits: int) -> Any:
-    return Decimal(f"{entry:.{digits}f}") if np.isfinite(entry) else entry
+    return Decimal(f"{entry:.{max(digits, 0)}f}") if np.isfinite(entry) else entry
 
 
 def _times_of_day(pandas: Any, rows: Array) -> Any:

@@ -14,6 +14,7 @@ from lodcore.base.memory import flag
 from lodcore.errors import DTypeError
 from lodcore.interop.arrow.columns import short_views
 from lodcore.interop.arrow.interface import arrow_table
+from lodcore.interop.arrow.types import has_digits
 from lodcore.interop.missing_values import Key, TableColumn
 from lodcore.interop.polars_columns import column_of
 from lodcore.interop.tables import (
@@ -183,7 +184,7 @@ def _fits(polars: Any, series: Any, depth: int, kind: tuple[Any, ...]) -> bool:
     for _ in range(depth):
         series = series.explode()
     if kind[0] == "decimal":
-        return bool((series.drop_nulls().round(kind[1]).abs() < 10.0 ** ((kind[2] or 38) - kind[1])).all())
+        return has_digits(series.drop_nulls().to_numpy(), kind[1], kind[2])
     if kind[0] == "time":
         return bool(series.drop_nulls().is_between(timedelta(0), timedelta(1), closed="left").all())
     return bool(series.drop_nulls().is_in(kind[1].tolist()).all())
@@ -195,7 +196,7 @@ def _change(polars: Any, inner: Any, kind: tuple[Any, ...]) -> Any:
         return lambda x: x.dt.replace_time_zone("UTC").dt.convert_time_zone(kind[1])
     if kind[0] == "time" and isinstance(inner, polars.Duration):
         return lambda x: x.cast(polars.Duration("ns")).cast(polars.Int64).cast(polars.Time)
-    if kind[0] == "decimal" and inner == polars.Float64:
+    if kind[0] == "decimal" and kind[1] >= 0 and inner == polars.Float64:
         return lambda x: x.cast(polars.Decimal(kind[2] or 38, kind[1]))
     if kind[0] == "category" and inner == polars.String:
         return lambda x: x.cast(polars.Enum(kind[1].tolist()) if kind[2] else polars.Categorical)

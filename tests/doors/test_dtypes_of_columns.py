@@ -285,6 +285,30 @@ def test_digits_that_values_do_not_fit_any_more_are_not_restored():
     assert to_polars(groups)["price"].to_list() == [[1250000.0, 2500000.0]]
 
 
+def test_decimals_filled_with_more_digits_go_out_as_floats_and_with_fewer_as_decimals():
+    prices = polars.Series([Decimal("1.25"), None], dtype=polars.Decimal(9, 2))
+    table = polars.DataFrame({"k": [1, 1], "v": prices})
+    objects = pandas.DataFrame({"k": [1, 1], "v": pandas.Series([Decimal("1.25"), None], dtype=object)})
+    for read, data in ((from_polars, table), (from_arrow, table.to_arrow()), (from_pandas, objects)):
+        for fill, there in ((0.125, 0.125), (Decimal("0.125"), 0.125), (Decimal("9.99"), Decimal("9.99")), (0.5, 0.5)):
+            groups = read(data, by="k", nulls=fill)
+            wanted = [1.25, 0.125] if there == 0.125 else [Decimal("1.25"), Decimal(str(fill))]
+            assert to_polars(groups)["v"].to_list() == lodcore.to_arrow(groups)["v"].to_pylist() == [wanted]
+            assert to_pandas(groups)["v"].tolist() == to_pandas(groups, lists=True)["v"].iloc[0] == wanted
+        for fill in (Decimal("1.0000000000000000001"), Decimal("NaN"), Decimal("1e999")):
+            with pytest.raises(DTypeError, match=r"nulls\['v'\]: is .*; float64 cannot hold it"):
+                read(data, by="k", nulls=fill)
+    assert from_arrow(table.to_arrow(), nulls={"v": Decimal("9.99")})["v"].tolist() == [1.25, 9.99]
+
+
+def test_decimals_of_tens_and_hundreds_go_out():
+    table = pyarrow.table({"k": [1], "v": pyarrow.array([Decimal(12300)], pyarrow.decimal128(5, -2))})
+    groups = from_arrow(table, by="k")
+    assert lodcore.to_arrow(groups)["v"].type == pyarrow.large_list(pyarrow.decimal128(5, -2))
+    assert to_pandas(groups)["v"].tolist() == [Decimal(12300)]
+    assert to_polars(groups)["v"].to_list() == [[12300.0]]
+
+
 def test_decimals_of_many_digits_are_refused():
     table = polars.DataFrame({"u": [1, 1], "v": [Decimal("12345678901234567.25"), Decimal(1)]})
     with pytest.raises(DTypeError, match=r"lodcore.from_polars: data\['v'\]: has more than 15 digits at position 0"):

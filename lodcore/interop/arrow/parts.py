@@ -12,7 +12,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.arrow.types import example_of
+from lodcore.interop.arrow.types import decimals_as_floats, example_of
 from lodcore.interop.presence import every, mask_dtype, whole
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.joining import concat_lods
@@ -324,7 +324,7 @@ class Finisher:
             made[~there] = np.zeros((), values.dtype)
             return made
         entry = np.empty((1, *values.shape[there.ndim :]), values.dtype)
-        hold(f"{WHERE}: nulls{name}", self.nulls, entry)
+        hold(f"{WHERE}: nulls{name}", decimals_as_floats(self.nulls), entry)
         made[~there] = entry[0]
         return made
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lodcore.base.libraries import library
+from lodcore.interop.arrow.types import has_digits
 
 __all__ = ["restored"]
 
@@ -39,6 +40,8 @@ def _restored(pyarrow: Any, array: Any, kept: tuple[Any, ...]) -> Any:
     if kept[0] == "zone" and types.is_timestamp(kind):
         return array.cast(pyarrow.timestamp(kind.unit, kept[1]))
     if kept[0] == "decimal" and types.is_float64(kind):
+        if not has_digits(array.drop_null().to_numpy(), kept[1], kept[2]):
+            raise pyarrow.ArrowInvalid("other digits")
         return array.cast(pyarrow.decimal128(kept[2] or 38, kept[1]))
     if kept[0] == "time" and types.is_duration(kind):
         return _times_of_day(pyarrow, array)

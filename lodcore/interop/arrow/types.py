@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +20,10 @@ __all__ = [
     "StoredDType",
     "below_lists",
     "decimal_of",
+    "decimals_as_floats",
     "example_of",
     "format_of",
+    "has_digits",
     "kept_of",
     "stored",
     "width_of",
@@ -115,6 +119,21 @@ def decimal_of(format: str, path: str) -> tuple[int, int]:
     if bits not in (32, 64, 128, 256) or abs(scale) > MOST_DIGITS:
         raise DTypeError(f"lodcore.from_arrow: obj{path}: has format {format!r}, which NumPy has no dtype for")
     return scale, bits
+
+
+def decimals_as_floats(given: Any) -> Any:
+    """Return a decimal number that float64 holds as a float, and anything else unchanged."""
+    if not isinstance(given, Decimal) or len(given.as_tuple().digits) > DIGITS or not math.isfinite(given):
+        return given
+    found = float(given)
+    return found if math.isfinite(found) else given
+
+
+def has_digits(values: Any, scale: int, digits: int | None) -> bool:
+    """Return whether floats are decimal numbers of so many digits, of which `scale` are after the point."""
+    with np.errstate(all="ignore"):
+        fit = (np.round(values, scale) == values) & (np.abs(values) < 10.0 ** ((digits or MOST_KEPT) - scale))
+    return bool(fit.all())
 
 
 def below_lists(column: Any) -> Any:

@@ -14,6 +14,7 @@ __all__ = [
     "alike",
     "as_dtype",
     "common_dtype",
+    "descr_of",
     "in_unit",
     "is_held",
     "promoted",
@@ -84,6 +85,17 @@ def alike(values: Sequence[Any]) -> Sequence[Any]:
         return values
     common = promoted(*kinds)
     return [x.astype(common) for x in values]
+
+
+def descr_of(where: str, dtype: np.dtype[Any]) -> Any:
+    """Return the description of a dtype in files; raise DTypeError for records that have none."""
+    try:
+        return np.lib.format.dtype_to_descr(dtype)
+    except ValueError:
+        raise DTypeError(
+            f"{where}: has dtype {dtype}, whose fields overlap or are out of order in memory, which no file of NumPy "
+            "describes: numpy.lib.recfunctions.repack_fields puts them in order"
+        ) from None
 
 
 def common_dtype(where: str, dtypes: dict[str, np.dtype[Any]]) -> np.dtype[Any]:

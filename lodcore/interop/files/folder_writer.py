@@ -33,7 +33,7 @@ from lodcore.interop.files.manifest import (
     read_content,
     record,
 )
-from lodcore.interop.files.tree_data import Packed
+from lodcore.interop.files.tree_data import Packed, pack
 
 __all__ = ["append_to_folder", "write_folder"]
 
@@ -251,7 +251,7 @@ def _commit(where: str, place: str, manifest: Manifest, held: io.FileIO) -> None
 # -- append ------------------------------------------------------------------------------------------------------------
 
 
-def append_to_folder(where: str, name: str, packed: Packed) -> None:
+def append_to_folder(where: str, name: str, tree: Any) -> None:
     """Append sequences to the folder."""
     place = os.path.abspath(name)
     if not os.path.isdir(place):
@@ -261,12 +261,12 @@ def append_to_folder(where: str, name: str, packed: Packed) -> None:
         raise LoDError(f"{where}: {MANIFEST}: is missing; lodcore.save writes such folders")
     if not _is_ours(where, place, MANIFEST):
         raise LoDError(f"{where}: {MANIFEST}: is not lodcore's")
-    _locked(where, place, lambda held: _append(where, place, packed, held))
+    _locked(where, place, lambda held: _append(where, place, tree, held))
 
 
-def _append(where: str, place: str, packed: Packed, held: io.FileIO) -> None:
+def _append(where: str, place: str, tree: Any, held: io.FileIO) -> None:
     manifest = _manifest(where, place)
-    rows = _matched(where, manifest, packed)
+    rows = _matched(where, manifest, pack(where, _in_order(tree, manifest)))
     try:
         for stored, part in rows:
             size = stored.size(where)
@@ -279,6 +279,15 @@ def _append(where: str, place: str, packed: Packed, held: io.FileIO) -> None:
         if not held.closed:
             _cut(place)
         raise
+
+
+def _in_order(tree: Any, manifest: Manifest) -> Any:
+    """Return a dict with its keys in the order of what is there, if they are the same."""
+    entries = manifest.tree.get("dict") if isinstance(manifest.tree, dict) else None
+    keys = [entry[0] for entry in entries if isinstance(entry, list) and entry] if isinstance(entries, list) else []
+    if type(tree) is dict and len(tree) == len(keys) and all(key in keys for key in tree):
+        return {key: tree[key] for key in sorted(tree, key=keys.index)}
+    return tree
 
 
 def _opened(where: str, place: str, stored: StoredFile, size: int) -> io.FileIO:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.archives import dtype_of
+from lodcore.base.dtypes import descr_of
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, GraphError, LoDError
 from lodcore.graph.loops.var_array import VarArray
@@ -61,7 +62,7 @@ MOST_AXES = 64
 
 def text_of_spec(where: str, spec: Spec) -> dict[str, Any]:
     """Return a Spec as JSON; raise DTypeError for a kind from outside that no module has by its name."""
-    made: dict[str, Any] = {"dtype": np.lib.format.dtype_to_descr(spec.dtype), "shape": list(spec.shape)}
+    made: dict[str, Any] = {"dtype": descr_of(where, spec.dtype), "shape": list(spec.shape)}
     if spec.num_levels:
         made["levels"] = spec.num_levels
     if spec.kind is not (LoDTensor if spec.num_levels else np.ndarray):
@@ -118,7 +119,7 @@ class ValueWriter:
         if type(x) is Spec:
             return {"spec": text_of_spec(self._at(path), x)}
         if isinstance(x, np.dtype) or (isinstance(x, type) and (issubclass(x, np.generic) or x in NUMBERS)):
-            return {"dtype": np.lib.format.dtype_to_descr(np.dtype(x))}
+            return {"dtype": descr_of(self._at(path), np.dtype(x))}
         if isinstance(x, np.ufunc) and vars(np).get(name := str(getattr(x, "__name__", ""))) is x:
             return {"ufunc": name}
         if isinstance(x, LoD):

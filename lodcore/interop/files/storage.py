@@ -31,7 +31,9 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     file : str, path or binary file
         A new file takes over the permissions of the one that it replaces; a link stays, and its target is replaced.
     tree : LoDTensor, SparseTensor, ndarray, number, str, bytes, bool, None; dict, list or tuple of trees
-        Keys are str or int. LoDs and arrays that occur several times are shared again after loading. A tree may have
+        Keys are str or int. LoDs and arrays that occur several times are shared again after loading. An object of a
+        subclass of ndarray, such as numpy.memmap, numpy.recarray or numpy.matrix, is saved as an array of its values,
+        but for a masked array, which is refused. A tree may have
         Programs (of `lodcore.graph`), Generators of NumPy with their states and seeds, and optimizers of `lodcore.nn`,
         too.
     scope : Scope, optional
@@ -182,7 +184,8 @@ def append(file: Any, tree: Any) -> None:
     ----------
     file : str or path
     tree : LoDTensor, or dict of LoDTensor
-        Must have the dtypes, row shapes and levels of the stored tensors, and LoDs shared by the same entries.
+        Must have the keys, in any order, dtypes, row shapes and levels of the stored tensors, and LoDs shared by the
+        same entries.
 
     Raises
     ------
@@ -210,7 +213,7 @@ def append(file: Any, tree: Any) -> None:
     >>> folder.cleanup()
     """
     where = "lodcore.append"
-    append_to_folder(where, _name(where, file).rstrip(os.sep), pack(where, tree))
+    append_to_folder(where, _name(where, file).rstrip(os.sep), tree)
 
 
 def _name(where: str, file: Any) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dtypes import descr_of
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import lod_tensor_body
@@ -30,13 +31,16 @@ class Packed:
 
     Attributes
     ----------
+    where : str
+        The name of the function, for messages.
     tree : dict
     arrays : dict of str to ndarray
     lods : list of LoD
         Each LoD once, even if several tensors share it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, where: str) -> None:
+        self.where = where
         self.tree: Any = None
         self.arrays: dict[str, Array] = {}
         self.lods: list[LoD] = []
@@ -58,6 +62,8 @@ class Packed:
             name = f"array_{len(self.arrays)}"
         while self._taken(name):
             name += "_"
+        if values.dtype.names is not None:
+            descr_of(located(self.where, path), values.dtype)
         self.arrays[name] = values
         self._used.add(name.lower())
         self._names[id(values)] = name
@@ -100,15 +106,20 @@ def pack(where: str, tree: Any, scope: Any = None) -> Packed:
     -------
     Packed
     """
-    packed = Packed()
+    packed = Packed(where)
     packed.scope = None if scope is None else scope.snapshot()
     packed.tree = _node(where, packed, tree, (), 0)
     return packed
 
 
+def located(where: str, path: tuple[str, ...]) -> str:
+    """Return the name of a part of a tree, for messages."""
+    return f"{where}: tree" + "".join(f"[{part}]" for part in path)
+
+
 def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: int) -> Any:
     """Return a tree as JSON; add its arrays and structures to `packed`."""
-    here = f"{where}: tree" + "".join(f"[{part}]" for part in path)
+    here = located(where, path)
     if depth > DEEPEST:
         raise LoDError(f"{where}: tree: is nested more than {DEEPEST} deep; does it contain itself?")
     kind = type(tree)

@@ -84,7 +84,9 @@ def test_append_cuts_off_the_rows_of_a_writer_that_died(tmp_path):
         (X, np.arange(3.0), "a LoDTensor, or a dict of LoDTensors, can be added"),
         (X, {"x": 3}, "can be added"),
         ({"a": X}, {"b": X}, "has other entries"),
-        ({"a": X, "b": X}, {"b": X, "a": X}, "has other entries"),
+        ({"a": X, "b": X}, {"b": X, "c": X}, "has other entries"),
+        ({"a": X, 1: X}, {"1": X, "a": X}, "has other entries"),
+        ({"a": X}, {"a": {1}}, r"tree\[a\]: is set"),
         ({"a": X, "b": X}, {"a": X}, "has other entries"),
         ({"a": X, "b": X}, {"a": X, "b": LoDTensor(X.values, LoD.from_lengths([1, 0, 2]))}, "shares other structures"),
         (X, X.astype("i8"), "has dtype int64"),
@@ -101,6 +103,21 @@ def test_append_of_a_tree_that_does_not_fit_raises_and_changes_nothing(saved, ap
     with pytest.raises(REFUSED, match=says):
         lodcore.append(name, appended)
     assert before == {path.name: path.read_bytes() for path in name.iterdir()}
+
+
+def test_append_takes_the_keys_in_any_order(tmp_path):
+    one, two = X, LoDTensor.from_lengths(np.arange(3.0), [3])
+    parts = {"a": one, "b c": two[:1], 2: one.astype("i4"), "é": two}
+    for k, keys in enumerate(itertools.permutations(parts)):
+        name = tmp_path / f"{k}.lod"
+        lodcore.save(name, parts)
+        lodcore.append(name, {key: parts[key] for key in keys})
+        found = lodcore.load(name)
+        assert list(found) == list(parts)
+        for key, x in parts.items():
+            assert found[key].tolist() == x.tolist() * 2
+            assert found[key].dtype == x.dtype
+        assert found["a"].lod is found[2].lod
 
 
 def test_flags_of_loading_and_saving(tmp_path):

@@ -215,6 +215,9 @@ def test_load_reads_an_archive_written_by_numpy(tmp_path):
     assert lodcore.load(tmp_path / "x.npz").equals(DEEP)
 
 
+OVERLAPPING = np.dtype({"names": ["a", "b"], "formats": ["i4", "i2"], "offsets": [0, 2]})
+
+
 class Key(str):
     pass
 
@@ -228,6 +231,9 @@ class Key(str):
         ({1.5: 0}, "has the key 1.5; str and int can be saved"),
         ({True: 0}, "has the key True; str and int"),
         ({Key("a"): 1}, "str and int can be saved"),
+        ({"r": [np.zeros(1, OVERLAPPING)]}, r"lodcore.save: tree\[r\]\[0\]: has dtype .* overlap or are out of order"),
+        ({"r": LoDTensor.from_lengths(np.zeros(1, "i4, i8")[["f1", "f0"]], [1])}, r"tree\[r\]: .*repack_fields"),
+        ({"r": np.zeros(1, [("p", OVERLAPPING)])}, r"tree\[r\]: has dtype .* overlap"),
         (
             [np.ma.array([1])],
             r"tree\[0\]: has dtype int64 and class MaskedArray.*numbers, dates or text can be saved",
@@ -243,6 +249,19 @@ def test_save_of_unsupported_leaves_names_them_and_keeps_the_old_file(tmp_path, 
     with pytest.raises(DTypeError, match=says):
         lodcore.save(tmp_path / f"new-{name}", tree)
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_save_of_subclasses_of_ndarray_keeps_their_values(tmp_path, name):
+    mapped = np.memmap(tmp_path / "raw", np.float32, "w+", shape=(2, 3))
+    mapped[...] = np.arange(6).reshape(2, 3)
+    records = np.rec.array([(1, 2.5), (2, 3.5)], "i8, f8")
+    for array in (mapped, records, np.array(["a"]).view(np.char.chararray)):
+        lodcore.save(tmp_path / name, {"x": array})
+        found = lodcore.load(tmp_path / name)["x"]
+        assert type(found) in (np.ndarray, np.memmap)
+        assert (found.shape, found.tolist()) == (array.shape, array.tolist())
+        assert found.dtype == np.asarray(array).dtype
 
 
 def test_save_and_load_refuse_wrong_options(tmp_path):

@@ -303,3 +303,20 @@ def test_lists_nested_very_deeply_do_not_reach_pyarrow():
     for bad in (deep, own):
         with pytest.raises(LoDError, match=r"to_arrow: x: .* does (it|a list) contain itself\?"):
             lodcore.to_arrow(bad)
+
+
+def test_tensors_of_a_fixed_shape_have_that_shape_and_other_extension_types_are_refused():
+    values = np.arange(12).reshape(2, 2, 3)
+    array = pyarrow.FixedShapeTensorArray.from_numpy_ndarray(values)
+    np.testing.assert_array_equal(from_arrow(array), values)
+    groups = from_arrow(pyarrow.table({"k": [1, 1], "t": array}), by="k")
+    np.testing.assert_array_equal(groups["t"].values, values)
+    kind = pyarrow.fixed_shape_tensor(pyarrow.int64(), (2, 3), permutation=(1, 0))
+    turned = pyarrow.ExtensionArray.from_storage(kind, array.storage)
+    np.testing.assert_array_equal(from_arrow(turned), turned.to_numpy_ndarray())
+    if hasattr(pyarrow, "bool8"):
+        numbers = pyarrow.array([1, None, 0], pyarrow.int8())
+        assert from_arrow(pyarrow.ExtensionArray.from_storage(pyarrow.bool8(), numbers), nulls=0).tolist() == [1, 0, 0]
+        opaque = pyarrow.opaque(pyarrow.int64(), "number", "nobody")
+        with pytest.raises(DTypeError, match=r"from_arrow: obj\[x\]: has the extension type 'arrow.opaque'"):
+            from_arrow(pyarrow.table({"x": pyarrow.ExtensionArray.from_storage(opaque, pyarrow.array([1]))}))

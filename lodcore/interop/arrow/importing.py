@@ -10,6 +10,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, LoDError
+from lodcore.interop.arrow.extensions import is_known, meant
 from lodcore.interop.arrow.parts import Part, is_flat, masked, records, taken
 from lodcore.interop.arrow.reading import Column
 from lodcore.interop.arrow.strings import fixed_size, viewed
@@ -56,6 +57,16 @@ def content(column: Column, start: int, stop: int, options: Options) -> Part:
     -------
     Part
     """
+    if not is_known(column):
+        raise DTypeError(
+            f"{WHERE}{column.path}: has the extension type {column.extension!r}, whose values may be others than "
+            "those of its storage; cast it to its storage"
+        )
+    return meant(column, _content(column, start, stop, options))
+
+
+def _content(column: Column, start: int, stop: int, options: Options) -> Part:
+    """Read the storage of a column."""
     format = column.format
     if column.dictionary is not None:
         return _encoded(column, column.dictionary, start, stop, options)

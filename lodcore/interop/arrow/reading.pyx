@@ -7,8 +7,8 @@ others before it is used; the interface does not contain the sizes of buffers, w
 
 cimport lodcore.kernels.arrays as cnp
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
-from libc.stdint cimport INT64_MAX, int64_t, uintptr_t
-from libc.string cimport memset
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uintptr_t
+from libc.string cimport memcpy, memset
 
 from lodcore.base.buffers cimport array_over, held_by
 from lodcore.interop.arrow.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
@@ -25,6 +25,8 @@ cdef extern from "<string.h>" nogil:
 cnp.import_array()
 
 cdef str WHERE = "lodcore.from_arrow: obj"
+cdef bytes NAME = b"ARROW:extension:name"
+cdef bytes PARAMETERS = b"ARROW:extension:metadata"
 cdef int64_t LARGEST = 1 << 47  # bytes that a process can address
 cdef enum:
     DEEPEST = 64  # nested types; a deeper struct contains itself
@@ -95,13 +97,18 @@ cdef class Column:
         The type in the notation of the interface, the name of the field, and its path, for messages.
     ordered : bool
         Whether the order of the dictionary is that of its values.
+    extension : str
+        The name of the extension type whose storage this is; empty if it is none.
+    parameters : bytes
+        What the extension type says of itself.
     length, offset, null_count : int
         `null_count` is -1 if it is unknown.
     children : tuple of Column
     dictionary : Column or None
     """
 
-    cdef readonly str format, name, path
+    cdef readonly str format, name, path, extension
+    cdef readonly bytes parameters
     cdef readonly bint ordered
     cdef readonly int64_t length, offset, null_count, num_buffers
     cdef readonly tuple children
@@ -179,6 +186,36 @@ cdef str text_of(const char* text, str what):
     return text[:size].decode("utf-8", "replace")
 
 
+cdef dict extension_of(const char* metadata, str path):
+    """Read the entries of the metadata of a schema that say of which extension type it is."""
+    cdef dict found = {}
+    cdef const char* key
+    cdef int32_t count, size
+    if metadata == NULL:
+        return found
+    memcpy(&count, metadata, 4)
+    metadata += 4
+    if count < 0:
+        raise LoDError(f"{WHERE}{path}: its metadata has {count} entries; 0 or more is valid")
+    for _ in range(count):
+        key = metadata + 4
+        metadata += 4 + metadata_size(metadata, path)
+        size = metadata_size(metadata, path)
+        if metadata - key in (len(NAME), len(PARAMETERS)) and size < LONGEST_NAME:
+            found[key[:metadata - key]] = metadata[4:4 + size]
+        metadata += 4 + size
+    return found
+
+
+cdef int32_t metadata_size(const char* place, str path) except -1:
+    """Read the size of a text in the metadata of a schema."""
+    cdef int32_t size
+    memcpy(&size, place, 4)
+    if size < 0:
+        raise LoDError(f"{WHERE}{path}: its metadata has a text of {size} bytes; 0 or more is valid")
+    return size
+
+
 cdef Column read_column(const ArrowSchema* schema, const ArrowArray* array, Lender lender, str path, int depth,
                         list count):
     """Read a type and its array; without an array, return an empty Column."""
@@ -199,6 +236,9 @@ cdef Column read_column(const ArrowSchema* schema, const ArrowArray* array, Lend
     column.name = text_of(schema.name, "name")
     column.path, column.lender = path, lender
     column.ordered = schema.flags & ORDERED
+    said = extension_of(schema.metadata, path)
+    column.extension = said.get(NAME, b"").decode("utf-8", "replace")
+    column.parameters = said.get(PARAMETERS, b"")
     if array != NULL:
         check_sizes(array, path)
         column.length, column.offset, column.null_count = array.length, array.offset, array.null_count

@@ -430,3 +430,97 @@ def test_exported_stream_has_the_requested_schema():
             one = one.children[0].contents if one.n_children else None
         assert found == formats
         RELEASE(schema.release)(ctypes.addressof(schema))
+
+
+def metadata(**entries):
+    """Return the metadata of a schema, as the interface has it."""
+    texts = [text for pair in entries.items() for text in (f"ARROW:extension:{pair[0]}".encode(), pair[1])]
+    parts = [np.int32(len(text)).tobytes() + text for text in texts]
+    return np.int32(len(entries)).tobytes() + b"".join(parts)
+
+
+def extension(name, child, parameters=b"", **more):
+    child.schema.metadata = child.metadata = metadata(other=b"?" * 70000, name=name, metadata=parameters, **more)
+    return child
+
+
+def tensors(parameters, width=6, count=2):
+    rows = Forged(b"+w:%d" % width, count, [None], [leaf(np.arange(count * width))])
+    return extension(b"arrow.fixed_shape_tensor", rows, parameters)
+
+
+@for_each(
+    ("parameters", "shape", "axes"),
+    [
+        (b'{"shape":[2,3]}', (2, 3), (0, 1)),
+        (b'{"shape":[6],"dim_names":["x"]}', (6,), (0,)),
+        (b'{"shape":[3,1,2],"permutation":[2,0,1]}', (3, 1, 2), (2, 0, 1)),
+    ],
+)
+def test_tensors_of_a_fixed_shape_are_rows_of_that_shape(parameters, shape, axes):
+    wanted = np.arange(12).reshape(2, *shape).transpose(0, *(axis + 1 for axis in axes))
+    np.testing.assert_array_equal(from_arrow(tensors(parameters)), wanted)
+    nested = from_arrow(lists([0, 1, 2], tensors(parameters)))
+    np.testing.assert_array_equal(nested.values, wanted)
+    column = Forged(b"+w:6", 2, [None], [Forged(b"l", 12, [bits(*np.arange(12) != 4), np.arange(12)], null_count=1)])
+    values, (there,) = from_arrow(extension(b"arrow.fixed_shape_tensor", column, parameters), "mask")
+    np.testing.assert_array_equal(there, (wanted != 4) | (np.arange(2) == 1).reshape(-1, *[1] * len(shape)))
+    np.testing.assert_array_equal(values, np.where(there, wanted, 0))
+
+
+def test_tensors_without_entries_have_a_shape():
+    assert from_arrow(tensors(b'{"shape":[2,0,3]}', 0)).shape == (2, 2, 0, 3)
+    assert from_arrow(tensors(b'{"shape":[2,3]}', count=0)).shape == (0, 2, 3)
+
+
+@for_each(
+    "parameters",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b'{"shape":6}',
+        b'{"shape":[2,2]}',
+        b'{"shape":[-2,-3]}',
+        b'{"shape":[2,3],"permutation":[0]}',
+        b'{"shape":[2,3],"permutation":[0,0]}',
+        b'{"shape":[2.0,3]}',
+        b'{"shape":[true,6]}',
+        b'{"shape":[2,3],"permutation":3}',
+        b"[" * 100000,
+    ],
+)
+def test_tensors_whose_parameters_do_not_fit_are_refused(parameters):
+    with pytest.raises(LoDError, match=r"from_arrow: obj: is arrow.fixed_shape_tensor with the parameters .*; a shape"):
+        from_arrow(tensors(parameters))
+
+
+def test_tensors_of_more_axes_than_numpy_has_are_refused():
+    with pytest.raises(DTypeError, match=r"from_arrow: obj: has rows of shape .*, which NumPy does not have"):
+        from_arrow(tensors(b'{"shape":[6%s]}' % (b",1" * 70)))
+
+
+def test_bools_of_8_bits_are_bools():
+    column = Forged(b"c", 3, [None, np.array([0, 1, -5], np.int8)])
+    assert from_arrow(extension(b"arrow.bool8", column)).tolist() == [False, True, True]
+    with pytest.raises(LoDError, match=r"is arrow.bool8 of format 'l'; 'c' is needed"):
+        from_arrow(extension(b"arrow.bool8", leaf(NUMBERS)))
+
+
+def test_other_extension_types_are_refused_by_name_unless_their_storage_has_their_values():
+    for name in (b"arrow.uuid", b"arrow.json", b"awkward", b"datasets.features.features.Array2DExtensionType"):
+        assert from_arrow(extension(name, leaf(NUMBERS))).tolist() == NUMBERS.tolist()
+    for name in (b"pandas.period", b"arrow.opaque", b"awkward.other"):
+        with pytest.raises(DTypeError, match=rf"from_arrow: obj: has the extension type '{name.decode()}'"):
+            from_arrow(extension(name, leaf(NUMBERS)))
+        with pytest.raises(DTypeError, match=rf"obj\[0\]: has the extension type '{name.decode()}'"):
+            from_arrow(lists([0, 1], extension(name, leaf(NUMBERS))))
+
+
+def test_metadata_of_negative_sizes_is_refused():
+    good = metadata(name=b"arrow.bool8")
+    for at, says in ((0, "metadata has -1 entries"), (4, "a text of -1 bytes"), (28, "a text of -1 bytes")):
+        column = leaf(NUMBERS)
+        column.schema.metadata = column.metadata = good[:at] + b"\xff" * 4 + good[at + 4 :]
+        with pytest.raises(LoDError, match=f"from_arrow: obj: its .*{says}"):
+            from_arrow(column)

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.base.libraries import library
 from lodcore.base.memory import integer
-from lodcore.errors import DTypeError, LoDError
+from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.foreign_data import private_lod
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
@@ -16,6 +16,8 @@ from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import guarded_values
 
 __all__ = ["from_scipy", "records_of_scipy", "to_scipy"]
+
+MOST_COLUMNS = 2**63 - 1
 
 
 def from_scipy(matrix: Any) -> tuple[LoDTensor, LoDTensor]:
@@ -79,7 +81,7 @@ def to_scipy(columns: Any, values: Any = None, num_columns: int | None = None) -
     ----------
     columns : LoDTensor of integers, or nested lists
         One level.
-    values : LoDTensor or nested lists, optional
+    values : LoDTensor of numbers, or nested lists, optional
         Must have an equal LoD; by default ones.
     num_columns : int, optional
         By default one more than the largest column.
@@ -87,6 +89,13 @@ def to_scipy(columns: Any, values: Any = None, num_columns: int | None = None) -
     Returns
     -------
     scipy.sparse.csr_array
+
+    Raises
+    ------
+    IndexError
+        If a column is out of range.
+    LoDError, ShapeError, DTypeError
+        If columns and values have other levels, rows with axes, or dtypes that SciPy does not have.
     """
     where = "lodcore.to_scipy"
     sparse = library("scipy.sparse", "scipy", where)
@@ -97,7 +106,9 @@ def to_scipy(columns: Any, values: Any = None, num_columns: int | None = None) -
         raise DTypeError(f"{where}: columns: have dtype {ids.dtype}; integers are needed")
     data = np.ones(ids.num_rows) if values is None else _like(where, ids, as_nested(f"{where}: values", values))
     most = int(ids.values.max()) + 1 if ids.num_rows else 0
-    width = most if num_columns is None else integer(f"{where}: num_columns", num_columns)
+    width = min(most, MOST_COLUMNS) if num_columns is None else integer(f"{where}: num_columns", num_columns)
+    if not 0 <= width <= MOST_COLUMNS:
+        raise ValueError(f"{where}: num_columns: is {width}; 0 .. {MOST_COLUMNS} is needed")
     if ids.num_rows and (int(ids.values.min()) < 0 or most > width):
         at = int(np.argmax((ids.values < 0) | (ids.values >= width)))
         raise IndexError(f"{where}: columns: is {ids.values[at]} at row {at}; there are {width} columns")
@@ -107,6 +118,11 @@ def to_scipy(columns: Any, values: Any = None, num_columns: int | None = None) -
 
 
 def _like(where: str, ids: LoDTensor, values: LoDTensor) -> np.ndarray[Any, Any]:
+    """Return the values of columns, one number for each."""
+    if values.values.ndim != 1:
+        raise ShapeError(f"{where}: values: have rows of shape {values.values.shape[1:]}; one number a row is needed")
+    if values.dtype.kind not in "biufc" or values.dtype == np.float16:
+        raise DTypeError(f"{where}: values: have dtype {values.dtype}, which sparse arrays of SciPy do not have")
     if values.lod != ids.lod:
         raise LoDError(f"{where}: values: have a different structure from columns; equal LoDs are needed")
     return values.values

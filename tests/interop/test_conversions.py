@@ -567,6 +567,37 @@ def test_matrices_for_scipy(monkeypatch):
         (lambda: lodcore.to_scipy(LoDTensor.from_lengths(np.ones((1, 2), int), [1])), LoDError, "one level of numbers"),
         (lambda: lodcore.to_scipy([[1.0]]), DTypeError, "columns: have dtype float64"),
         (
+            lambda: lodcore.to_scipy([[2**63]]),
+            IndexError,
+            f"columns: is {2**63} at row 0; there are {2**63 - 1} columns",
+        ),
+        (
+            lambda: lodcore.to_scipy([[2**63 - 1]]),
+            IndexError,
+            f"columns: is {2**63 - 1} at row 0; there are {2**63 - 1}",
+        ),
+        (
+            lambda: lodcore.to_scipy([[1]], None, -1),
+            ValueError,
+            "num_columns: is -1; 0 .. 9223372036854775807 is needed",
+        ),
+        (lambda: lodcore.to_scipy([[]], None, 2**63), ValueError, f"num_columns: is {2**63}; 0 .. "),
+        (
+            lambda: lodcore.to_scipy([[1]], LoDTensor.from_lengths(np.ones((1, 2)), [1])),
+            ShapeError,
+            r"rows of shape \(2,\)",
+        ),
+        (
+            lambda: lodcore.to_scipy([[1]], LoDTensor.from_lengths(np.ones(1, "f2"), [1])),
+            DTypeError,
+            "values: have dtype float16",
+        ),
+        (
+            lambda: lodcore.to_scipy([[1]], LoDTensor.from_lengths(np.ones(1, "M8[s]"), [1])),
+            DTypeError,
+            "dtype datetime64",
+        ),
+        (
             lambda: lodcore.to_scipy([[1], [2]], [[1, 2], []]),
             LoDError,
             "values: have a different structure from columns",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,20 +31,32 @@ def to_awkward(x: Any) -> Any:
     -------
     awkward.Array
         Axes of a row are regular; a structured dtype becomes records.
+
+    Raises
+    ------
+    DTypeError
+        If awkward does not have the dtype.
     """
     awkward = library("awkward", "awkward", "lodcore.to_awkward")
     x = as_nested("lodcore.to_awkward: x", x)
-    values: Array = x.values
-    if values.dtype.names is not None:
-        fields = [
-            awkward.from_numpy(np.ascontiguousarray(values[name]), highlevel=False) for name in values.dtype.names
-        ]
-        layout = awkward.contents.RecordArray(fields, list(values.dtype.names), length=len(values))
-    else:
-        layout = awkward.from_numpy(values, regulararray=True, highlevel=False)
+    layout = _layout(awkward, x.values)
     for level in reversed(range(x.num_levels)):
         layout = awkward.contents.ListOffsetArray(awkward.index.Index64(x.lod.offsets(level)), layout)
     return awkward.Array(layout)
+
+
+def _layout(awkward: Any, values: Array) -> Any:
+    """Return rows as a layout: their axes are regular, also without entries; those of records are those of fields."""
+    if values.dtype.names is not None:
+        fields = [_layout(awkward, np.ascontiguousarray(values[name])) for name in values.dtype.names]
+        return awkward.contents.RecordArray(fields, list(values.dtype.names), length=len(values))
+    try:
+        layout = awkward.from_numpy(values.reshape(-1), highlevel=False)
+    except TypeError:
+        raise DTypeError(f"lodcore.to_awkward: x: has dtype {values.dtype}, which awkward does not have") from None
+    for axis in range(values.ndim - 1, 0, -1):
+        layout = awkward.contents.RegularArray(layout, values.shape[axis], math.prod(values.shape[:axis]))
+    return layout
 
 
 def from_awkward(x: Any) -> Any:

@@ -149,8 +149,22 @@ def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
 
 
 def _frame(polars: Any, where: str, columns: Mapping[str, Any], masks: Mapping[str, Any]) -> Any:
-    """Return a table of columns."""
+    """Return a table of columns; raise for rows without entries, at which Polars would panic."""
+    for name, column in columns.items():
+        rows = column.values if isinstance(column, LoDTensor) else np.asarray(column)
+        if _is_empty(rows.shape[1:], rows.dtype):
+            raise DTypeError(
+                f"{where}: columns[{name!r}]: has rows of shape {rows.shape[1:]} and dtype {rows.dtype}; Polars takes "
+                "none without entries"
+            )
     return polars.DataFrame(arrow_table(where, columns, masks))
+
+
+def _is_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
+    """Return whether rows, or fields of them, have an axis of size 0, or are raw bytes without a byte."""
+    if dtype.names is None:
+        return 0 in shape or (dtype.kind == "V" and not dtype.itemsize)
+    return 0 in shape or any(_is_empty(dtype[name].shape, dtype[name].base) for name in dtype.names)
 
 
 def _restored(polars: Any, frame: Any, kept: Mapping[str, tuple[Any, ...]]) -> Any:

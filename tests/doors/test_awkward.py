@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 
 import lodcore
-from lodcore import from_awkward, to_awkward
+from lodcore import LoDTensor, from_awkward, to_awkward
 from lodcore.errors import DTypeError, LoDError
 from tests.helpers.draw import lod_tensors
 from tests.helpers.libraries import MARKS, imported
+from tests.helpers.tables import for_each
 
 awkward = imported("awkward")
 pytestmark = MARKS
@@ -87,3 +88,17 @@ def test_from_awkward_refuses_wrong_offsets(offsets):
         return  # newer releases check the last one
     with pytest.raises(LoDError, match="offsets of level 0"):
         from_awkward(layout)
+
+
+@for_each("shape", [(3, 0), (3, 0, 0), (3, 2, 0), (3, 0, 2), (0, 2, 0), (0, 3), (3, 2, 2)])
+def test_rows_of_any_shape_go_out_and_come_back(shape):
+    x = LoDTensor.from_lengths(np.zeros(shape), [shape[0], 0])
+    assert str(to_awkward(x).type) == " * ".join(map(str, (2, "var", *shape[1:], "float64")))
+    assert from_awkward(to_awkward(x)).equals(x)
+    field = LoDTensor.from_lengths(np.zeros(shape[:1], [("a", "f8", shape[1:])]), [shape[0], 0])
+    assert from_awkward(to_awkward(field))["a"].equals(x)
+
+
+def test_to_awkward_of_raw_bytes_names_the_dtype():
+    with pytest.raises(DTypeError, match=r"^lodcore.to_awkward: x: has dtype \|V3, which awkward does not have"):
+        to_awkward(LoDTensor.from_lengths(np.zeros(1, "V3"), [1]))

@@ -8,7 +8,7 @@ import pytest
 
 import lodcore
 from lodcore import LoDTensor, from_arrow, from_pandas, from_polars, to_arrow, to_pandas, to_polars
-from lodcore.errors import LoDError
+from lodcore.errors import DTypeError, LoDError
 from lodcore.interop import ArrowTable, Groups
 from tests.helpers.libraries import MARKS, imported
 from tests.helpers.tables import for_each
@@ -227,3 +227,14 @@ def test_a_key_with_the_name_of_a_column_is_refused(options):
     with pytest.raises(LoDError, match=r"keys\['level_0'\]: is the name of a column, too"):
         to_polars({"level_0": x}, lists=False)
     assert to_pandas({"k": x}, {"k": ["a", "b"]})["k"].tolist() == [1, 2]
+
+
+@for_each("rows", [np.zeros((2, 0)), np.zeros((2, 2, 0)), np.zeros(2, "V0"), np.zeros(2, [("a", [("b", "f8", (0,))])])])
+def test_rows_without_entries_are_refused_before_polars_panics(rows):
+    x = LoDTensor.from_lengths(rows, [2])
+    for columns in (x, {"values": x}, {"values": rows}, x[:0]):
+        with pytest.raises(
+            DTypeError, match=r"^lodcore.to_polars: columns\['values'\]: has rows of .* without entries"
+        ):
+            to_polars(columns)
+    assert len(to_pandas({"values": x})) == 2

@@ -44,10 +44,10 @@ def from_pandas(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
         Numbers, bools, dates, times, durations, text, categories, decimals, and lists of these. Categories become their
         labels, text has a fixed size, times with a zone are those of UTC, and decimals of up to 15 digits are float64.
     by : str or list of str, optional
-        The columns to group by, coarse first, each of which makes a level, with keys of any dtype. Groups are in the
-        order of their first rows. By default, the index is used if it is named or a MultiIndex (whose last level, if it
-        has no name, only numbers the rows); in a table of list columns, a row is a sequence. Named levels of the index
-        that are not keys become columns; those without a name are left out.
+        The columns to group by, coarse first, each of which makes a level: integers, floats, bools, dates, durations or
+        text. Groups are in the order of their first rows. By default, the index is used if it is named or a MultiIndex
+        (whose last level, if it has no name, only numbers the rows); in a table of list columns, a row is a sequence.
+        Named levels of the index that are not keys become columns; those without a name are left out.
     nulls : {"error", "empty", "mask"} or a fill value, or dict of these by column
         What happens to missing values. "error" raises an error, "empty" makes missing lists empty (and raises an error
         for any other missing value), "mask" also returns where there are values, and a fill value replaces them; with

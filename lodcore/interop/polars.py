@@ -47,8 +47,9 @@ def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
         Numbers, bools, dates, times, durations, text, categories, decimals, and lists of these. Categories become their
         labels, text has a fixed size, times with a zone are those of UTC, and decimals of up to 15 digits are float64.
     by : str or list of str, optional
-        The columns to group by, coarse first, each of which makes a level, with keys of any dtype. Groups are in the
-        order of their first rows. Without it, a column of lists becomes a LoDTensor, any other an ndarray.
+        The columns to group by, coarse first, each of which makes a level: integers, floats, bools, dates, durations
+        or text. Groups are in the order of their first rows. Without it, a column of lists becomes a LoDTensor, any
+        other an ndarray.
     nulls : {"error", "empty", "mask"} or a fill value, or dict of these by column
         As in `from_pandas`. Null dates, times and durations are NaT.
 

@@ -35,8 +35,8 @@ class TableColumn(NamedTuple):
     lossless : bool
         Whether nan or NaT stands where a value is missing, as it does in pandas.
     kept : tuple, or None
-        What the dtype does not say: ("zone", name), ("decimal", digits after the point, digits or None), ("time",), or
-        ("category", labels or None, ordered).
+        What the dtype does not say: ("zone", name), ("decimal", digits after the point, digits or None), ("time",),
+        ("category", labels or None, ordered), or ("fields", dict of these by field of records).
     """
 
     values: Any

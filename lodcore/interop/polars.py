@@ -172,14 +172,40 @@ def _restored(polars: Any, frame: Any, kept: Mapping[str, tuple[Any, ...]]) -> A
     """Return a table with what dtypes do not say: zones, categories, decimals; also within lists."""
     changes = []
     for name, kind in kept.items():
-        depth, inner = 0, frame.schema[name] if name in frame.columns else None
-        while isinstance(inner, (polars.List, polars.Array)):
-            depth, inner = depth + 1, inner.inner
-        change = _change(polars, inner, kind)
-        if inner is None or change is None or not _fits(polars, frame[name], depth, kind):
-            continue
-        changes.append(_within(polars, frame.schema[name], polars.col(name), change).alias(name))
+        change = _change_of_column(polars, frame[name], kind) if name in frame.columns else None
+        if change is not None:
+            changes.append(change(polars.col(name)).alias(name))
     return frame.with_columns(changes)
+
+
+def _change_of_column(polars: Any, series: Any, kind: tuple[Any, ...]) -> Any:
+    """Return the expression that restores a column, also within its lists, or None if its values do not fit."""
+    depth, inner = 0, series.dtype
+    while isinstance(inner, (polars.List, polars.Array)):
+        depth, inner = depth + 1, inner.inner
+    if kind[0] == "fields":
+        change = _change_of_fields(polars, _entries(series, depth), kind[1]) if inner == polars.Struct else None
+    else:
+        change = _change(polars, inner, kind)
+        change = change if change is not None and _fits(polars, series, depth, kind) else None
+    return None if change is None else lambda column: _within(polars, series.dtype, column, change)
+
+
+def _change_of_fields(polars: Any, series: Any, kinds: Mapping[str, tuple[Any, ...]]) -> Any:
+    """Return the expression that restores the fields of structs, or None if the values of none of them fit."""
+    names = [field.name for field in series.dtype.fields if field.name in kinds]
+    found = {name: _change_of_column(polars, series.struct.field(name), kinds[name]) for name in names}
+    changes = {name: change for name, change in found.items() if change is not None}
+    if not changes:
+        return None
+    return lambda x: x.struct.with_fields([change(polars.field(name)).alias(name) for name, change in changes.items()])
+
+
+def _entries(series: Any, depth: int) -> Any:
+    """Return what is in the lists of a column."""
+    for _ in range(depth):
+        series = series.explode()
+    return series
 
 
 def _within(polars: Any, kind: Any, column: Any, change: Any) -> Any:
@@ -196,8 +222,7 @@ def _fits(polars: Any, series: Any, depth: int, kind: tuple[Any, ...]) -> bool:
     """Return whether all values are labels of an Enum, times of a day or of few digits; Polars would refuse others."""
     if kind[0] not in ("decimal", "time") and not (kind[0] == "category" and kind[2]):
         return True
-    for _ in range(depth):
-        series = series.explode()
+    series = _entries(series, depth)
     if kind[0] == "decimal":
         return has_digits(series.drop_nulls().to_numpy(), kind[1], kind[2])
     if kind[0] == "time":

@@ -34,10 +34,18 @@ def column_of(polars: Any, name: str, series: Any) -> TableColumn:
     if str(kind) in ("Int128", "UInt128"):
         raise DTypeError(f"{name}: has dtype {kind}, which NumPy does not have; cast it to Int64, or to text")
     column = column_of_arrow(name, series)
+    return column._replace(kept=_kept(polars, kind, column.kept))
+
+
+def _kept(polars: Any, kind: Any, found: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    """Return what dtypes do not say, as Arrow says it, but for the labels of categories."""
     while isinstance(kind, (polars.List, polars.Array)):
         kind = kind.inner
     if isinstance(kind, polars.Enum):
-        return column._replace(kept=("category", np.array(kind.categories.to_list(), np.str_), True))
+        return "category", np.array(kind.categories.to_list(), np.str_), True
     if isinstance(kind, polars.Categorical):  # whose labels may be those of all columns of a program
-        return column._replace(kept=("category", None, False))
-    return column
+        return "category", None, False
+    if isinstance(kind, polars.Struct) and found is not None:
+        kinds = {field.name: field.dtype for field in kind.fields}
+        return "fields", {name: _kept(polars, kinds[name], one) for name, one in found[1].items()}
+    return found

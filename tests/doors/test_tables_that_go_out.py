@@ -196,6 +196,57 @@ def test_values_that_do_not_fit_any_more_have_plain_types():
     assert to_arrow(changed)["ordered"].to_pylist() == [["s", "q"], ["q", "m"]]
 
 
+@for_each("way", ["struct", "list", "array"])
+def test_fields_of_structs_keep_what_their_types_say(way):
+    dtype = polars.Struct(
+        {
+            "time": polars.Time,
+            "zone": polars.Datetime("us", ZONE),
+            "decimal": polars.Decimal(9, 2),
+            "category": polars.Categorical,
+            "ordered": polars.Enum(["y", "x"]),
+            "number": polars.Int8,
+        }
+    )
+    first = {name: KEPT[name][0] for name in ("time", "zone", "decimal")}
+    first |= {"category": "a", "ordered": "x", "number": 7}
+    records = [first, {**dict.fromkeys(first), "ordered": "y"}, None]
+    if way == "list":
+        dtype, records = polars.List(dtype), [records, [], records[:1]]
+    elif way == "array":
+        dtype, records = polars.Array(dtype, 2), [records[:2], None, records[:1] * 2]
+    frame = polars.DataFrame({"k": [1, 1, 2], "s": polars.Series(records, dtype=dtype)})
+    for groups in (from_polars(frame, by="k", nulls="mask"), from_arrow(frame.to_arrow(), by="k", nulls="mask")):
+        made = to_polars(groups, lists=False)["s"]
+        assert made.to_list() == frame["s"].to_list()
+        assert made.dtype == (dtype if groups.kept["s"][1]["category"][1] is None else made.dtype)
+        listed = [frame["s"].to_list()[:2], frame["s"].to_list()[2:]]
+        assert to_polars(groups)["s"].to_list() == to_arrow(groups)["s"].to_pylist() == listed
+    assert to_polars(from_polars(frame, by="k", nulls="mask"), lists=False)["s"].dtype == dtype
+
+
+def test_fields_of_structs_whose_values_do_not_fit_have_plain_types():
+    dtype = polars.Struct({"d": polars.Decimal(9, 2), "t": polars.Time})
+    records = polars.Series(
+        [{"d": decimal.Decimal("1.25"), "t": datetime.time(1)}, {"d": None, "t": None}], dtype=dtype
+    )
+    groups = from_polars(polars.DataFrame({"k": [1, 1], "s": records}), by="k", nulls="mask")
+    values = groups["s"].values.copy()
+    values["d"] /= 3
+    changed = Groups({"s": groups["s"].with_values(values)}, groups.keys, masks=groups.masks, kept=groups.kept)
+    (found,) = to_polars(changed)["s"].to_list()
+    assert found == to_arrow(changed)["s"].to_pylist()[0] == [{"d": 1.25 / 3, "t": datetime.time(1)}, None]
+
+
+def test_null_rows_with_an_axis_keep_what_their_types_say():
+    dtype = polars.Array(polars.Datetime("us", ZONE), 2)
+    stamps = polars.Series([[NOON, NOON], None, [None, NOON]], dtype=dtype)
+    groups = from_polars(polars.DataFrame({"k": [1] * 3, "s": stamps}), by="k", nulls="mask")
+    assert to_polars(groups, lists=False)["s"].dtype == dtype
+    wanted = [[NOON, NOON], None, [None, NOON]]
+    assert to_polars(groups)["s"].to_list() == to_arrow(groups)["s"].to_pylist() == [wanted]
+
+
 def test_tables_of_groups_come_back():
     groups = from_pandas(frame_of(KEPT), ["g", "h"])
     back = {

@@ -98,9 +98,7 @@ def _column(name: str, value: Any, present: Any, column: Column, chunks: Sequenc
         value, present = made, [mask_of_fields(made, {key: mask for key, (mask,) in present.items()})]
     *sequences, there = present
     rows = value.values if isinstance(value, LoDTensor) else value
-    kept = kept_of(column)
-    if kept is None and below_lists(column).dictionary is not None:
-        kept = _categories([below_lists(chunk) for chunk in chunks])
+    kept = _kept(column, chunks)
     if whole(there):
         return TableColumn(value, None, sequences, kept=kept)
     if rows.dtype.kind in "mM":  # NumPy has a value for it
@@ -109,6 +107,17 @@ def _column(name: str, value: Any, present: Any, column: Column, chunks: Sequenc
         value = lod_tensor_body.new_tensor(rows, value.lod) if isinstance(value, LoDTensor) else rows
         return TableColumn(value, there, sequences, True, kept)
     return TableColumn(value, there, sequences, kept=kept)
+
+
+def _kept(column: Column, chunks: Sequence[Column]) -> tuple[Any, ...] | None:
+    """Return what dtypes do not say of a column, or of the fields of its structs, as in `TableColumn`."""
+    column, chunks = below_lists(column), [below_lists(chunk) for chunk in chunks]
+    if column.format == "+s":
+        parts = {child.name: (child, [one.children[k] for one in chunks]) for k, child in enumerate(column.children)}
+        fields = {name: kept for name, part in parts.items() if (kept := _kept(*part)) is not None}
+        return ("fields", fields) if fields else None
+    kept = kept_of(column)
+    return _categories(chunks) if kept is None and column.dictionary is not None else kept
 
 
 def _categories(chunks: Sequence[Column]) -> tuple[Any, ...]:

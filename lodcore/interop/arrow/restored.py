@@ -24,10 +24,17 @@ def restored(pyarrow: Any, column: Any, kept: tuple[Any, ...] | None) -> Any:
     """
     if kept is None:
         return column
+    array = column.combine_chunks()
+    made = _fitting(pyarrow, array, kept)
+    return column if made is array else pyarrow.chunked_array([made])
+
+
+def _fitting(pyarrow: Any, array: Any, kept: tuple[Any, ...] | None) -> Any:
+    """Return an array with its type, or the array itself if a value does not fit."""
     try:
-        return pyarrow.chunked_array([_restored(pyarrow, column.combine_chunks(), kept)])
+        return array if kept is None else _restored(pyarrow, array, kept)
     except pyarrow.ArrowInvalid:
-        return column
+        return array
 
 
 def _restored(pyarrow: Any, array: Any, kept: tuple[Any, ...]) -> Any:
@@ -36,7 +43,13 @@ def _restored(pyarrow: Any, array: Any, kept: tuple[Any, ...]) -> Any:
     if types.is_large_list(kind):
         return pyarrow.LargeListArray.from_arrays(array.offsets, _restored(pyarrow, array.values, kept))
     if types.is_fixed_size_list(kind):
-        return pyarrow.FixedSizeListArray.from_arrays(_restored(pyarrow, array.flatten(), kept), kind.list_size)
+        size = kind.list_size
+        values = array.values.slice(array.offset * size, len(array) * size)
+        return pyarrow.FixedSizeListArray.from_arrays(_restored(pyarrow, values, kept), size, mask=array.is_null())
+    if kept[0] == "fields" and types.is_struct(kind):
+        fields = {field.name: array.field(k) for k, field in enumerate(kind)}
+        made = [_fitting(pyarrow, field, kept[1].get(name)) for name, field in fields.items()]
+        return pyarrow.StructArray.from_arrays(made, list(fields), mask=array.is_null())
     if kept[0] == "zone" and types.is_timestamp(kind):
         return array.cast(pyarrow.timestamp(kind.unit, kept[1]))
     if kept[0] == "decimal" and types.is_float64(kind):

@@ -11,12 +11,10 @@ from lodcore.base.libraries import library
 from lodcore.base.memory import flag
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow.columns import texts_of_arrow
-from lodcore.interop.arrow.interface import arrow_table
-from lodcore.interop.arrow.restored import restored
 from lodcore.interop.missing_values import Key
 from lodcore.interop.pandas_columns import column_of, is_lists, is_short_arrow_text, is_text
 from lodcore.interop.pandas_index import refuse_levels_of_one_name, with_index_levels
-from lodcore.interop.pandas_restored import key_entries, series_of
+from lodcore.interop.pandas_restored import arrow_series, key_entries, series_of
 from lodcore.interop.tables import (
     grouped_table,
     names_of_keys,
@@ -161,7 +159,9 @@ def to_pandas(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
     Returns
     -------
     pandas.DataFrame, or pandas.Series for one LoDTensor
-        With one line per row, an empty sequence has no line; with `lists=True` it is an empty list.
+        With one line per row, an empty sequence has no line; with `lists=True` it is an empty list. Rows with axes and
+        records have types of Arrow (`fixed_size_list`, `struct`), which need pyarrow, so that `from_pandas` reads them
+        as they were.
     """
     where = "lodcore.to_pandas"
     lists = flag(f"{where}: lists", lists)
@@ -181,7 +181,7 @@ def _rows(pandas: Any, where: str, table: Any) -> Any:
     ]
     index = pandas.MultiIndex.from_arrays([*levels, lod.positions(-1)], names=[*names, None])
     made = {
-        name: series_of(pandas, f"{where}: columns[{name!r}]", rows, table.kept.get(name), masks.get(name))
+        name: series_of(pandas, where, name, rows, table.kept.get(name), masks.get(name))
         for name, rows in columns.items()
     }
     frame = pandas.DataFrame(made)
@@ -195,16 +195,11 @@ def _lists(pandas: Any, where: str, table: Any) -> Any:
     index = None
     for name, x in with_keys(where, table.key_columns(where), table.columns).items():
         if isinstance(x, LoDTensor):
-            pyarrow = library("pyarrow", "arrow", where)
-            masks = {name: table.masks[name]} if name in table.masks else {}
-            chunks = pyarrow.table(arrow_table(where, {name: x}, masks)).column(0)
-            made[name] = pandas.Series(
-                pandas.arrays.ArrowExtensionArray(restored(pyarrow, chunks, table.kept.get(name)))
-            )
+            made[name] = arrow_series(pandas, where, name, x, table.kept.get(name), table.masks.get(name))
         elif table.keys and name == next(iter(table.keys)):
             index = pandas.Index(key_entries(pandas, f"{where}: keys[{name!r}]", x, table.kept.get(name)), name=name)
         else:
-            made[name] = series_of(pandas, f"{where}: columns[{name!r}]", x, table.kept.get(name))
+            made[name] = series_of(pandas, where, name, x, table.kept.get(name))
     frame = pandas.DataFrame(made)
     if index is not None:
         frame.index = index

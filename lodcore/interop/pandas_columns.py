@@ -31,10 +31,12 @@ PERIODS = {"Y": "Y", "Y-DEC": "Y", "A-DEC": "Y", "M": "M", "D": "D", "h": "h", "
 
 
 def is_lists(series: Any) -> bool:
-    """Return whether a column holds lists."""
+    """Return whether a column holds lists; those of a fixed size are rows."""
     kind = getattr(series.dtype, "pyarrow_dtype", None)
     if kind is not None:
-        return "list" in str(kind)
+        while str(kind).startswith("fixed_size_list"):
+            kind = kind.value_type
+        return str(kind).startswith(("list", "large_list"))
     if not isinstance(series.dtype, np.dtype) or not series.dtype.hasobject:
         return False
     first = series.first_valid_index()

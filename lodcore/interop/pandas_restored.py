@@ -8,23 +8,46 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dtypes import in_unit
+from lodcore.base.libraries import library
 from lodcore.errors import DTypeError
+from lodcore.interop.arrow.interface import arrow_table
+from lodcore.interop.arrow.restored import restored
 from lodcore.interop.tables import lists_of, nested_lists
 from lodcore.tensors.lod_tensor import LoDTensor
 
-__all__ = ["key_entries", "series_of", "with_unit_of_pandas"]
+__all__ = ["arrow_series", "key_entries", "series_of", "with_unit_of_pandas"]
 
 Array = np.ndarray[Any, Any]
 
 
-def series_of(pandas: Any, where: str, rows: Any, kept: tuple[Any, ...] | None, present: Any = None) -> Any:
+def arrow_series(pandas: Any, where: str, name: str, x: Any, kept: tuple[Any, ...] | None, present: Any = None) -> Any:
+    """Return a column with a type of Arrow, which keeps axes of rows, fields and the values' dtype.
+
+    Parameters
+    ----------
+    pandas : module
+    where, name : str
+        The names of the function and the column.
+    x : LoDTensor or ndarray
+    kept : tuple or None
+        As in `TableColumn`.
+    present : LoDTensor or ndarray of bool, optional
+        Where there is a value.
+    """
+    pyarrow = library("pyarrow", "arrow", where)
+    masks = {} if present is None else {name: present}
+    chunks = pyarrow.table(arrow_table(where, {name: x}, masks)).column(0)
+    return pandas.Series(pandas.arrays.ArrowExtensionArray(restored(pyarrow, chunks, kept)))
+
+
+def series_of(pandas: Any, where: str, name: str, rows: Any, kept: tuple[Any, ...] | None, present: Any = None) -> Any:
     """Return a column with its zone, categories, decimals and missing values.
 
     Parameters
     ----------
     pandas : module
-    where : str
-        The names of the function and the column, for messages.
+    where, name : str
+        The names of the function and the column.
     rows : ndarray, or LoDTensor for a column of lists
     kept : tuple or None
         As in `TableColumn`.
@@ -36,26 +59,22 @@ def series_of(pandas: Any, where: str, rows: Any, kept: tuple[Any, ...] | None, 
     DTypeError
         If pandas has no such dates or durations.
     """
-    is_list = isinstance(rows, LoDTensor)
     flat, there = (one.values if isinstance(one, LoDTensor) else one for one in (rows, present))
-    if is_list and flat.ndim == 1 and (kept is not None or flat.dtype.kind in "mM"):
-        entries = series_of(pandas, where, flat, kept, there).tolist()
+    if flat.ndim > 1 or flat.dtype.names is not None:  # as Python objects they would be lists, and tuples
+        return arrow_series(pandas, where, name, rows, kept, present)
+    if isinstance(rows, LoDTensor):
+        if kept is None and flat.dtype.kind not in "mM":
+            return pandas.Series(lists_of(rows, present), dtype=object)
+        entries = series_of(pandas, where, name, flat, kept, there).tolist()
         return pandas.Series(nested_lists(entries, rows.lod), dtype=object)
-    if flat.ndim > 1 and flat.dtype.kind in "mM":  # NumPy would make integers of nanoseconds
-        entries = np.empty(flat.size, object)
-        entries[:] = series_of(pandas, where, flat.ravel(), kept).tolist()
-        lines = lists_of(entries.reshape(flat.shape), there)
-        return pandas.Series(nested_lists(lines, rows.lod) if is_list else lines, dtype=object)
-    if isinstance(rows, LoDTensor) or rows.ndim > 1 or rows.dtype.names is not None:
-        return pandas.Series(lists_of(rows, present), dtype=object)
     if rows.dtype.kind == "S":
         return pandas.Series(lists_of(rows, present), dtype=object)
-    made = pandas.Series(_restored(pandas, where, rows, kept, present))
+    made = pandas.Series(_restored(pandas, f"{where}: columns[{name!r}]", rows, kept, present))
     if present is None:
         return made
     if rows.dtype.kind in "iub" and made.dtype == rows.dtype:
-        name = "boolean" if rows.dtype.kind == "b" else rows.dtype.name.replace("i", "I", 1).replace("u", "U", 1)
-        made = made.astype(name)
+        kind = "boolean" if rows.dtype.kind == "b" else rows.dtype.name.replace("i", "I", 1).replace("u", "U", 1)
+        made = made.astype(kind)
     return made.where(present)
 
 

@@ -10,6 +10,7 @@ from lodcore import LoDTensor, from_pandas, from_polars, from_xarray, to_pandas,
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop import Groups
 from tests.helpers.libraries import MARKS, imported
+from tests.helpers.tables import for_each
 
 pandas, polars, xarray = (imported(name) for name in ("pandas", "polars", "xarray"))
 pytestmark = MARKS
@@ -87,6 +88,35 @@ def test_to_pandas_then_from_pandas_restores_groups():
     assert to_pandas(full).tolist() == [1.5, 2.5, 3.5]
     assert from_pandas(to_pandas(full)).equals(full)
     assert from_pandas(full.to_pandas({"id": [7, 8]})).equals(full)
+
+
+RECORDS = np.array([(1.0, [2, 3], "a"), (3, [4, 5], ""), (5, [6, 7], "c")], [("a", "f4"), ("b", "i4", 2), ("c", "U1")])
+MANY = {
+    "vectors": np.arange(6, dtype=np.float32).reshape(3, 2),
+    "matrices": np.arange(12).reshape(3, 2, 2),
+    "bools": np.array([[True], [False], [True]]),
+    "texts": np.array([["a", ""], ["bcd", "e"], ["", ""]]),
+    "times": np.array([[1, "NaT"], [3, 4], [5, 6]], "M8[ns]"),
+    "records": RECORDS,
+}
+
+
+@for_each("name", MANY)
+def test_one_line_per_row_keeps_axes_of_rows_and_fields(name):
+    x = LoDTensor.from_lengths(MANY[name], [2, 1])
+    assert from_pandas(to_pandas(x)).equals(x)
+    groups = Groups({"x": x, "v": lodcore.array([[1, 2], [3]])}, {"k": ["b", "a"]})
+    again = from_pandas(to_pandas(groups))
+    assert again["x"].equals(x)
+    assert again["k"].tolist() == ["b", "a"]
+    deep = LoDTensor.from_lengths(MANY[name], [2, 0], [2, 1])
+    of_lists = to_pandas({"x": deep, "v": lodcore.array([[1, 2], []])}, {"k": [1, 2]})["x"]
+    assert from_pandas(of_lists.reset_index(drop=True)).equals(LoDTensor.from_lengths(MANY[name], [2, 1]))
+
+
+def test_rows_that_no_type_of_arrow_holds_are_refused_by_to_pandas():
+    with pytest.raises(DTypeError, match=r"^lodcore.to_pandas: columns\['v'\]: has dtype complex128"):
+        to_pandas({"v": LoDTensor.from_lengths(np.ones((1, 2), complex), [1])})
 
 
 @pytest.mark.parametrize("x", [X, DEEP], ids=["one level", "two levels"])

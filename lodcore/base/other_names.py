@@ -355,7 +355,7 @@ def instead_of(name: str, *, attribute: bool) -> str:
     return f"; use {instead}" if instead else ""
 
 
-def explained(error: AttributeError, obj: Any, name: str) -> AttributeError:
+def explained(error: AttributeError, obj: Any, name: str, instead: str | None = None) -> AttributeError:
     """Return the error of an attribute that an object does not have, with what to use instead of it.
 
     Parameters
@@ -363,11 +363,13 @@ def explained(error: AttributeError, obj: Any, name: str) -> AttributeError:
     error : AttributeError
     obj : object
     name : str
+    instead : str, optional
+        What to use, or nothing; by default what is known of LoDTensors.
 
     Returns
     -------
     AttributeError
         The same error where nothing is known of the name, or where the object has it and it raised the error.
     """
-    instead = "" if hasattr(type(obj), name) else instead_of(name, attribute=True)
-    return AttributeError(f"{error}{instead}", name=name, obj=obj) if instead else error
+    said = instead_of(name, attribute=True) if instead is None else f"; use {instead}" if instead else ""
+    return AttributeError(f"{error}{said}", name=name, obj=obj) if said and not hasattr(type(obj), name) else error

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lodcore.base.missing import refuse_missing
-from lodcore.base.naming import described
+from lodcore.base.naming import call_named, described, with_arguments
+from lodcore.base.other_names import ATTRIBUTES, explained
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.interop.grouped_names import GROUPS
 from lodcore.interop.joined import columns_with_keys, entries_without_nulls, ways_of
 from lodcore.interop.presence import checked_mask, every
+from lodcore.operators.operands import check_equal, no_levels
 from lodcore.ops import match_keys
 from lodcore.tensors import lod_body
 from lodcore.tensors.foreign_columns import zone_of
@@ -45,9 +48,11 @@ class _Keys(dict[str, Any]):
 class Groups:
     """A table of grouped rows: columns that share one LoD, and the keys of the groups.
 
-    `g["name"]` is a column, with one sequence per group, or a key or another array with one entry per group.
-    `g[g["price"] > 0]`, with a LoDTensor of bools, keeps rows of each group, or finer groups, if it has fewer levels;
-    `g[g.lengths > 2]`, `g[:5]` and `g[[3, 1]]` choose groups. Results are new tables; nothing is grouped again.
+    `g["name"]` is a column, with one sequence per group, or a key or another array with one entry per group;
+    `g[["name", "price"]]` is the table of these columns, with all keys. `g[g["price"] > 0]`, with a LoDTensor of bools,
+    keeps rows of each group, or finer groups, if it has fewer levels; one of integers, as in
+    `g[np.argsort(g["price"], axis=-1)]`, takes them by their numbers in the group, in this order. `g[g.lengths > 2]`,
+    `g[:5]` and `g[[3, 1]]` choose groups. Results are new tables; nothing is grouped again.
     `len(g)` is the number of groups, and iteration is over the names, so that `dict(g)` has all columns.
 
     Parameters
@@ -88,6 +93,9 @@ class Groups:
 
     __module__ = "lodcore.interop"
 
+    #: The advice if an array is needed: NumPy would make one of the names.
+    instead_of_dense = "g['column'] is a column of it, lodcore.to_pandas(g) a table of pandas"
+
     def __init__(
         self,
         columns: Mapping[str, Any],
@@ -118,8 +126,8 @@ class Groups:
         other = repr(next(iter(self.columns), "")) if self._lod is None else "lod"
         lod: Any = self.lod if self.columns or self._lod is not None else None  # of keys alone nothing is known
         for name, x in self.columns.items():
-            if x.lod is not lod and (x.num_levels < lod.num_levels or x.lod.prefix(lod.num_levels) != lod):
-                raise LoDError(f"Groups: columns[{name!r}]: has a different structure from {other}")
+            own = x.lod.prefix(lod.num_levels) if x.num_levels > lod.num_levels else x.lod
+            check_equal("Groups", lod, own, f"columns[{name!r}]", other)
         for name, mask in self.masks.items():
             if name not in self.columns:
                 raise LoDError(f"Groups: masks[{name!r}]: there is no such column")
@@ -155,6 +163,23 @@ class Groups:
         self.__dict__.update(state)
         self.keys = _Keys(self, self.keys)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        raise DTypeError(f"Groups: a table is no array; {self.instead_of_dense}")
+
+    if not TYPE_CHECKING:  # a type checker knows all names
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise the error of Python, with what to use instead of a name of another library."""
+            try:
+                return object.__getattribute__(self, name)
+            except AttributeError as error:
+                instead = GROUPS.get(name, "")
+                if "masks" in self.__dict__ and name in self:  # not before it is made
+                    instead = f"g[{name!r}]"
+                elif not instead and name in ATTRIBUTES:
+                    instead = f"{ATTRIBUTES[name][0]}, where x = g['column']"
+                raise explained(error, self, name, instead) from None
+
     def __len__(self) -> int:
         return int(self.lod.num_sequences())
 
@@ -170,24 +195,29 @@ class Groups:
                 if key in part:
                     return part[key]
             raise KeyError(f"Groups: {key!r} is none of {', '.join(map(repr, self))}")
+        if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
+            return self._with_names(key)
         if isinstance(key, LoDTensor):
             return self._with_rows(key)
         if not isinstance(key, slice):
             key = _index_of(key)
         return self._with_groups(key)
 
-    def _with_rows(self, mask: LoDTensor) -> Groups:
-        """Keep the rows, or the finer groups, of each group that a mask chooses."""
-        if mask.dtype != np.bool_:
-            raise LoDError(f"Groups: mask: has dtype {mask.dtype}; one bool per row is needed")
-        depth = mask.num_levels
-        if depth > self.lod.num_levels or mask.lod != self.lod.prefix(depth):
-            raise LoDError(
-                "Groups: mask: has a different structure from the table; one bool per row, or finer group, is needed"
-            )
-        columns, masks = ({name: x[mask] for name, x in part.items()} for part in (self.columns, self.masks))
-        lod = None if columns else self._lod_of(mask)
-        return Groups(columns, self._keys_of(mask, depth), self.per_group, masks, self.kept, lod)
+    def _with_names(self, names: list[str]) -> Groups:
+        """Keep the columns, and the arrays per group, of these names, and all keys."""
+        columns = {name: self[name] for name in names if name not in self.keys}
+        per_group = {name: columns.pop(name) for name in names if name in self.per_group}
+        masks, kept = ({name: part[name] for name in names if name in part} for part in (self.masks, self.kept))
+        kept.update((name, self.kept[name]) for name in self.keys if name in self.kept)
+        return Groups(columns, self.keys, per_group, masks, kept, self.lod)
+
+    def _with_rows(self, index: LoDTensor) -> Groups:
+        """Keep, or take in an order, the rows of each group, or the finer groups, that a mask or numbers choose."""
+        if index.num_levels > self.lod.num_levels:
+            raise no_levels("Groups", "index", index.num_levels, "the table", self.lod.num_levels)
+        lod = call_named("Groups", with_arguments, {"x": "the table"}, self._lod_of, index)
+        columns, masks = ({name: x[index] for name, x in part.items()} for part in (self.columns, self.masks))
+        return Groups(columns, self._keys_of(index, index.num_levels), self.per_group, masks, self.kept, lod)
 
     def _with_groups(self, index: Any) -> Groups:
         """Choose outermost groups."""
@@ -240,8 +270,8 @@ class Groups:
             if name in self.keys:
                 raise ValueError(f"Groups.with_columns: {name}: is a key of the groups; another name is needed")
             if isinstance(given, LoDTensor):
-                if (self.columns or self._lod is not None) and given.lod != self.lod:
-                    raise LoDError(f"Groups.with_columns: {name}: has a different structure from the table")
+                if self.columns or self._lod is not None:
+                    check_equal("Groups.with_columns", self.lod, given.lod, name, "the table")
                 made.per_group.pop(name, None)
                 made.columns[name] = given
                 made.masks.pop(name, None)

@@ -10,6 +10,7 @@ import pytest
 import lodcore
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from lodcore.interop import ArrowTable, Groups
+from lodcore.interop.grouped_names import GROUPS
 from lodcore.interop.tables import grouped
 from tests.helpers.tables import for_each
 
@@ -43,9 +44,10 @@ def test_filters_of_rows_and_of_groups():
         assert (g[index]["user"].tolist(), g[index]["ts"].tolist()) == (["b"], [[10, 50, 55]])
     assert later[later.lengths > 0]["user"].tolist() == ["b", "a"]
     assert g[[2, 0]].with_columns(n=[1, 2])[::-1]["n"].tolist() == [2, 1]
-    for wrong in (g["ts"], lodcore.array([[True]])):
-        with pytest.raises(LoDError, match=r"Groups: mask: has .*; one bool per row"):
-            g[wrong]
+    with pytest.raises(DTypeError, match=r"^Groups: index: has dtype float64; integers are needed"):
+        g[g["ts"] * 1.0]
+    with pytest.raises(LoDError, match=r"^Groups: mask: has 1 sequences at level 0; the table has 3"):
+        g[lodcore.array([[True]])]
     with pytest.raises(DTypeError, match="Groups: is indexed by 3"):
         g[3]
 
@@ -77,8 +79,12 @@ def test_columns_are_added():
     assert more[more["n"] > 1]["n"].tolist() == [3]
     assert list(g.columns) == ["ts", "page"]
     assert list(more.with_columns(n=g["ts"])) == ["user", "ts", "page", "gap", "n"]
-    with pytest.raises(LoDError, match=r"Groups.with_columns: x: has a different structure"):
+    with pytest.raises(
+        LoDError, match=r"^Groups.with_columns: x: sequence 0 of .* has length 1; that of the table has 3"
+    ):
         g.with_columns(x=lodcore.array([[1], [2], [3]]))
+    with pytest.raises(LoDError, match=r"^Groups.with_columns: x: has 2 levels; the table has 1"):
+        g.with_columns(x=lodcore.array([[[1]], [[2]], [[3]]]))
     with pytest.raises(ValueError, match=r"^Groups.with_columns: k: is a key of the groups; another name is needed"):
         Groups({"v": lodcore.array([[1], [2]])}, {"k": [1, 2]}).with_columns(k=[3, 4])
     with pytest.raises(ShapeError, match=r"Groups.with_columns: x: has 2 entries; there are 3 groups"):
@@ -152,7 +158,11 @@ def test_an_empty_list_of_keys_is_refused():
 
 A, B = lodcore.array([[1], [2, 3]]), lodcore.array([[1, 2], [3]])
 WRONG_GROUPS = [
-    (({"x": A, "y": B}, {"k": [7, 8]}), LoDError, r"columns\['y'\]: has a different structure from 'x'"),
+    (
+        ({"x": A, "y": B}, {"k": [7, 8]}),
+        LoDError,
+        r"columns\['y'\]: sequence 0 of .* has length 2; that of 'x' has 1",
+    ),
     (({"x": A}, {"k": [7, 8, 9]}), LoDError, r"keys\['k'\]: has 3 entries; there are 2 groups"),
     (({"x": A}, {"k": [7, 8]}, {"z": [1, 2, 3]}), LoDError, r"per_group\['z'\]: has 3 entries; there are 2 groups"),
     (({"x": A}, {"x": [7, 8]}), ValueError, "'x': is the name of two columns"),
@@ -165,7 +175,7 @@ WRONG_GROUPS = [
     (
         ({"x": A}, {"k": [7, 8]}, None, None, None, B.lod),
         LoDError,
-        r"columns\['x'\]: has a different structure from lod",
+        r"columns\['x'\]: sequence 0 of level 0 has length 1; that of lod has 2",
     ),
 ]
 
@@ -176,14 +186,16 @@ def test_parts_that_do_not_belong_together_are_refused(given, error, says):
         Groups(*given)
 
 
-@pytest.mark.parametrize("key", [0, np.int64(1), (slice(None), slice(1)), ["x"], [0.5], [[True], [True, False]], None])
+@pytest.mark.parametrize(
+    "key", [0, np.int64(1), (slice(None), slice(1)), ["x", 1], [0.5], [[True], [True, False]], None]
+)
 def test_an_index_that_chooses_no_groups_is_refused(key):
     with pytest.raises(DTypeError, match=r"^Groups: is indexed by .*; a name, a slice, a mask or an array of numbers"):
         Groups({"x": A}, {"k": [7, 8]})[key]
 
 
 def test_a_mask_of_another_structure_is_refused():
-    with pytest.raises(LoDError, match=r"^Groups: mask: has a different structure from the table"):
+    with pytest.raises(LoDError, match=r"^Groups: mask: sequence 0 of level 0 has length 2; that of the table has 1"):
         Groups({"x": A}, {"k": [7, 8]})[lodcore.array([[True, False], [True]])]
 
 
@@ -246,9 +258,90 @@ def test_a_mask_of_finer_groups_chooses_them_with_their_keys():
     keys_alone = Groups({}, g.keys, lod=g.lod)[mask]
     assert (keys_alone["b"].tolist(), keys_alone.lod) == ([3, 5], chosen.lod)
     assert g[g["v"] > 2]["b"].tolist() == [1, 2, 3, 4, 5]
-    for wrong in (mask[:, :1], lodcore.array([[True], [False], [True]]), lodcore.array([[[[True]]]])):
-        with pytest.raises(LoDError, match="mask: has a different structure from the table; one bool per row"):
+    for wrong, says in (
+        (mask[:, :1], "mask: sequence 0 of level 0 has length 1; that of the table has 2"),
+        (lodcore.array([[[[True]]]]), "index: has 3 levels; the table has 2"),
+    ):
+        with pytest.raises(LoDError, match=f"^Groups: {says}"):
             g[wrong]
+
+
+def test_a_list_of_names_chooses_columns_and_keeps_all_keys():
+    times = lodcore.array([[30, 10], [20]])
+    masks = {"t": lodcore.array([[True, False], [True]])}
+    kept = {"t": ("zone", "UTC"), "k": ("zone", "UTC"), "s": ("decimal", 2, None)}
+    g = Groups({"t": times, "s": times * 2, "u": times}, {"k": [7, 8]}, {"n": [1, 2], "m": [3, 4]}, masks, kept)
+    some = g[["u", "n", "k", "t"]]
+    assert (list(some), list(some.columns), list(some.per_group)) == (["k", "u", "t", "n"], ["u", "t"], ["n"])
+    assert some["t"] is g["t"]
+    assert (some.masks, some.kept) == (g.masks, {name: kept[name] for name in "tk"})
+    assert (list(g[["m"]]), g[["k"]].lod) == (["k", "m"], g.lod)
+    with pytest.raises(KeyError, match="'when' is none of 'k', 't', 's', 'u', 'n', 'm'"):
+        g[["t", "when"]]
+
+
+def test_a_nested_index_takes_the_rows_of_all_columns_with_their_masks():
+    g = Groups(
+        {"t": lodcore.array([[30, 10, 20], [], [2, 1]]), "s": lodcore.array([["a", "b", "c"], [], ["d", "e"]])},
+        {"k": [7, 8, 9]},
+        {"n": [1, 2, 3]},
+        {"s": lodcore.array([[True, False, True], [], [False, True]])},
+    )
+    in_order = g[np.argsort(g["t"], axis=1)]
+    assert in_order["t"].tolist() == [[10, 20, 30], [], [1, 2]]
+    assert in_order["s"].tolist() == [["b", "c", "a"], [], ["e", "d"]]
+    assert in_order.masks["s"].tolist() == [[False, True, True], [], [True, False]]
+    assert [in_order[name].tolist() for name in "kn"] == [[7, 8, 9], [1, 2, 3]]
+    assert g[lodcore.array([[-1, -1], [], []])]["s"].tolist() == [["c", "c"], [], []]
+    assert g[lodcore.array([[], [], []])].lengths.tolist() == [0, 0, 0]
+    with pytest.raises(IndexError, match=r"^Groups: index 2 is out of bounds for sequence 2 of level 0 with length 2"):
+        g[lodcore.array([[0], [], [2]])]
+    with pytest.raises(LoDError, match=r"^Groups: index: has 2 sequences; the table has 3"):
+        g[lodcore.array([[0], [0]])]
+
+
+def test_a_nested_index_of_finer_groups_takes_them_with_their_keys():
+    values = lodcore.array([[[1, 2], [3]], [[4], [], [5, 6]], []])
+    g = Groups({"v": values}, {"a": ["x", "y", "z"], "b": [1, 2, 3, 4, 5]})
+    taken = g[lodcore.array([[1, 0], [2], []])]
+    assert taken["v"].tolist() == [[[3], [1, 2]], [[5, 6]], []]
+    assert (taken["a"].tolist(), taken["b"].tolist()) == (["x", "y", "z"], [2, 1, 5])
+    assert g[np.argsort(-g["v"], axis=2)]["v"].tolist() == [[[2, 1], [3]], [[4], [], [6, 5]], []]
+    alone = Groups({}, g.keys, lod=g.lod)[lodcore.array([[1, 0], [2], []])]
+    assert (alone["b"].tolist(), alone.lod) == ([2, 1, 5], taken.lod)
+
+
+@for_each(
+    "call",
+    [
+        np.asarray,
+        np.sort,
+        np.exp,
+        lambda g: np.concatenate([g, g]),
+        lambda g: np.ones(2) + g,
+        lambda g: g["v"] + g,
+        lodcore.relu,
+    ],
+)
+def test_a_table_is_no_array_of_its_names(call):
+    with pytest.raises(DTypeError, match=r"g\['column'\] is a column of it, lodcore.to_pandas\(g\) a table of pandas"):
+        call(Groups({"v": A}, {"k": [7, 8]}))
+
+
+def test_attributes_that_a_table_does_not_have_say_what_to_use():
+    g = Groups({"v": A}, {"k": [7, 8]}, {"n": [1, 2]})
+    for name, says in (
+        ("agg", "; use g['column'].mean(axis=-1); and g['column'].sum(axis=-1) and the like"),
+        ("median", "; use lodcore.sequence_median(x), where x = g['column']"),
+        ("v", "; use g['v']"),
+        ("k", "; use g['k']"),
+        ("n", "; use g['n']"),
+        ("medain", ""),
+    ):
+        with pytest.raises(AttributeError) as caught:
+            getattr(g, name)
+        assert str(caught.value) == f"'Groups' object has no attribute '{name}'{says}"
+        assert not hasattr(g, name)
 
 
 def test_nobody_writes_to_the_memory_of_the_caller():
@@ -278,3 +371,15 @@ def test_a_mask_that_does_not_fit_its_column_is_refused(masks, error, says):
         Groups({"v": lodcore.array([[1], [2]])}, {"k": [7, 8]}, masks=masks)
     with pytest.raises(DTypeError, match=r"^Groups: masks: is int; a dict is needed"):
         Groups({"v": lodcore.array([[1], [2]])}, {"k": [7, 8]}, masks=5)
+
+
+@for_each("name", sorted(GROUPS))
+def test_the_replacements_named_for_an_attribute_of_a_table_of_groups_run(name):
+    column = lodcore.array([[3.0, 1.0], [2.0]])
+    g = Groups({"column": column, "other": column * 2}, {"key": ["b", "a"]})
+    assert not hasattr(g, name)
+    found = {"g": g, "np": np, "lodcore": lodcore, "n": 1, "f": np.cumsum, "other": {"key": ["a", "b"], "age": [1, 2]}}
+    code = GROUPS[name].partition(";")[0]
+    compile(code, name, "eval")
+    if not any(one in code for one in ("from_pandas", "to_")):
+        eval(code, found)

@@ -15,6 +15,7 @@ from lodcore.base cimport recycling
 import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.base.articles import with_article
 from lodcore.base.memory import LIMIT, check_out, check_size
 from lodcore.base.missing import complete
 
@@ -396,6 +397,9 @@ def any_int64(given, where, error):
         array = np.asarray(given)
     except ValueError:
         raise ShapeError(f"{where}: is nested unevenly; a flat sequence of integers is needed") from None
+    if array.ndim == 0 and array.dtype.kind not in "biufc":
+        kind = "None" if given is None else with_article(type(given).__name__)
+        raise DTypeError(f"{where}: is {kind}; a flat sequence of integers is needed")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

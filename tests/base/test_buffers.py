@@ -59,12 +59,26 @@ def test_integers_of_any_dtype_and_layout(dtype):
         (np.zeros((1, 3), int), ShapeError),
         (np.zeros((1, 1, 1), int), ShapeError),
         (5, ShapeError),
+        (None, DTypeError),
+        ("12", DTypeError),
+        ({1, 2}, DTypeError),
         ([[1], [2, 3]], ShapeError),
     ],
 )
 def test_as_int64_refuses_all_but_vectors_of_integers(given, error):
     with pytest.raises(error, match=r"^f: x: "):
         buffers.as_int64(given, "f: x")
+
+
+def test_what_is_no_sequence_is_named_by_its_kind():
+    for given, says in ((None, "None"), ((one for one in [1]), "a generator"), ({1: 2}, "a dict"), ("12", "a str")):
+        with pytest.raises(DTypeError, match=rf"^f: x: is {says}; a flat sequence of integers is needed$"):
+            buffers.as_int64(given, "f: x")
+    for given in (None, (one for one in [1, 1])):
+        with pytest.raises(
+            DTypeError, match=r"^LoD.from_lengths: lengths\[0\]: is (None|a generator); a flat sequence"
+        ):
+            LoDTensor.from_lengths([1.0, 2.0], given)
 
 
 def test_errors_number_one_of_several_arguments():

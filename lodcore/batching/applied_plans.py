@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_number
 from lodcore.base.dispatch import Symbol
 from lodcore.batching.limits import PlanOfBins
 from lodcore.errors import LoDError
@@ -25,7 +26,9 @@ def pack_documents(plan: PlanOfBins, x: Any) -> LoDTensor:
     x = nested_operand(f"{where}: x", x)
     x = check(documents_planned, x, plan.lengths, where=where)
     if plan.is_cut and x.num_levels > 1:
-        raise LoDError(f"{where}: x: has {x.num_levels} levels; the plan cuts documents, which must have one level")
+        raise LoDError(
+            f"{where}: x: has {with_number(x.num_levels, 'level')}; the plan cuts documents, which must have one level"
+        )
     taken: Any = _pieces(plan, x) if plan.is_cut else gather_sequences(x, plan.documents)
     if x.num_levels == 1:
         return lod_reset(taken, target_lod=plan.lod)  # type: ignore[return-value]  # plans have levels

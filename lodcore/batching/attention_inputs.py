@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore import kernels
+from lodcore.base.articles import with_number
 from lodcore.base.keywords import hinting
 from lodcore.base.libraries import library
 from lodcore.base.memory import check_size, flag, integer, narrow, unharmed
@@ -276,7 +277,7 @@ def _as_ids(where: str, name: str, given: Any) -> LoDTensor:
     """Return bins of documents of integers, checked."""
     x = as_nested(f"{where}: {name}", given)
     if x.num_levels != 2:
-        raise LoDError(f"{where}: {name}: has {x.num_levels} levels; bins of documents of tokens have 2")
+        raise LoDError(f"{where}: {name}: has {with_number(x.num_levels, 'level')}; bins of documents of tokens have 2")
     if x.dtype.kind not in "iu" and x.num_rows:
         raise DTypeError(f"{where}: {name}: has dtype {x.dtype}; token ids are integers")
     if x.values.ndim != 1:
@@ -323,7 +324,7 @@ def _segments(
     if bad >= 0:
         held = int(tokens[bad + 1] - tokens[bad])
         if held > length:
-            raise LoDError(f"{where}: length: is {length}; bin {bad} has {held} tokens")
+            raise LoDError(f"{where}: length: is {length}; bin {bad} has {with_number(held, 'token')}")
         raise OverflowError(f"{where}: length: is {length} in {len(bins) - 1} rows; int32 counts to {2**31 - 1}")
     if tail == "none":
         short = np.flatnonzero(np.diff(tokens) < length)

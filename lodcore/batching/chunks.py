@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lodcore.base.articles import with_number
 from lodcore.base.dispatch import Symbol
 from lodcore.base.keywords import hinting
 from lodcore.base.memory import flag
@@ -104,7 +105,7 @@ class ChunkPlan:
         return len(self.starts)
 
     def __repr__(self) -> str:
-        return f"ChunkPlan({len(self)} windows of {len(self.lengths)} documents)"
+        return f"ChunkPlan({with_number(len(self), 'window')} of {with_number(len(self.lengths), 'document')})"
 
     def apply(self, x: Any) -> LoDTensor:
         """Cut documents into windows.
@@ -127,7 +128,7 @@ class ChunkPlan:
         where = "ChunkPlan.apply"
         x = nested_operand(f"{where}: x", x)
         if x.num_levels != 1:
-            raise LoDError(f"{where}: x: has {x.num_levels} levels; documents of tokens have one")
+            raise LoDError(f"{where}: x: has {with_number(x.num_levels, 'level')}; documents of tokens have one")
         x = check(documents_planned, x, self.lengths, where=where)
         chunks = sequence_chunk(x, *self._cut)  # type: ignore[arg-type]
         return lod_reset(chunks, target_lod=self.lod)  # type: ignore[return-value]
@@ -245,7 +246,7 @@ def concat_and_cut(
         x = as_nested(f"{where}: x", x)
     lod = x.lod
     if lod.num_levels != 1:
-        raise LoDError(f"{where}: x: has {lod.num_levels} levels; documents of tokens have one")
+        raise LoDError(f"{where}: x: has {with_number(lod.num_levels, 'level')}; documents of tokens have one")
     if separator is not None:
         shape, dtype = x.values.shape if not isinstance(x, Symbol) else x.get().values.shape, x.dtype
         token = np.empty((1, *shape[1:]), dtype)

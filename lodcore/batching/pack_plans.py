@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore.base.articles import there_are, with_number
 from lodcore.base.memory import integer
 from lodcore.base.naming import call_named, with_arguments
 from lodcore.batching.applied_plans import pack_documents, unpack_documents
@@ -203,7 +204,7 @@ class PackPlan:
         """Return the numbers of the documents in a bin."""
         number = integer("PackPlan: bin", bin)
         if not -self.num_bins <= number < self.num_bins:
-            raise IndexError(f"PackPlan: bin: is {number}; there are {self.num_bins} bins")
+            raise IndexError(f"PackPlan: bin: is {number}; {there_are(self.num_bins, 'bin')}")
         offsets = self._bins.offsets()
         number %= self.num_bins
         return self.documents[offsets[number] : offsets[number + 1]]
@@ -214,7 +215,10 @@ class PackPlan:
     def __repr__(self) -> str:
         room = self.num_bins * self.budget
         full = f", {100 * int(self.sizes.sum()) / room:.1f} % full" if room else ""
-        return f"PackPlan({self.num_documents} documents in {self.num_bins} bins of {self.budget} tokens{full})"
+        return (
+            f"PackPlan({with_number(self.num_documents, 'document')} in {with_number(self.num_bins, 'bin')} of "
+            f"{self.budget} tokens{full})"
+        )
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 

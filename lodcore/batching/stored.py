@@ -12,6 +12,7 @@ import numpy as np
 
 from lodcore.base import files
 from lodcore.base.archives import Archive, Whole, read_archive, write_array
+from lodcore.base.articles import there_are, with_number
 from lodcore.base.drafts import replace
 from lodcore.base.naming import call_named
 from lodcore.batching.limits import MOST, Int64, PlanOfBins, as_lengths, sealed
@@ -107,13 +108,13 @@ def check_pieces(where: str, lengths: Int64, documents: Int64, starts: Int64, si
     """Check that pieces are inside their documents and do not overlap."""
     if len(documents) and int(documents.max()) >= len(lengths):
         bad = int(documents.argmax())
-        raise LoDError(f"{where}: documents: is {documents[bad]} at piece {bad}; there are {len(lengths)} documents")
+        raise LoDError(f"{where}: documents: is {documents[bad]} at piece {bad}; {there_are(len(lengths), 'document')}")
     outside = (starts > lengths[documents]) | (sizes > lengths[documents] - starts)
     if outside.any():
         bad = int(np.argmax(outside))
         raise LoDError(
             f"{where}: starts, sizes: are {starts[bad]}, {sizes[bad]} at piece {bad}; "
-            f"document {documents[bad]} has {lengths[documents[bad]]} tokens"
+            f"document {documents[bad]} has {with_number(lengths[documents[bad]], 'token')}"
         )
     order = np.lexsort((sizes, starts, documents))
     before, after = order[:-1], order[1:]

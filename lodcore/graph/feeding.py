@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_number
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.gradients.cotangents import values_of
@@ -57,7 +58,7 @@ def _checked(where: str, spec: Spec, value: Any, cast: bool) -> Any:
     if spec.kind is not np.ndarray and spec.kind is not LoDTensor and spec.kind not in type(value).__mro__:
         raise DTypeError(f"{where}: is {type(value).__name__}; the Program needs {spec.kind.__name__}")
     if found.num_levels != spec.num_levels:
-        raise LoDError(f"{where}: has {found.num_levels} levels; the Program needs {spec.num_levels}")
+        raise LoDError(f"{where}: has {with_number(found.num_levels, 'level')}; the Program needs {spec.num_levels}")
     swapped = found.dtype != spec.dtype and found.dtype.newbyteorder("=") == spec.dtype
     if swapped or (found.dtype != spec.dtype and cast and _may_cast(found, spec)):
         value = _cast(where, value, spec.dtype)

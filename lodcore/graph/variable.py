@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lodcore.base.articles import with_article
+from lodcore.base.articles import with_article, with_number
 from lodcore.base.dispatch import Symbol, VariableBody, open_block, recorder
 from lodcore.base.dtypes import as_dtype
 from lodcore.base.later import operators
@@ -391,7 +391,7 @@ def spec_text(spec: Spec) -> str:
     axes = ["." if size is None else str(size) for size in spec.shape]
     shape = f"({', '.join(axes)}{',' * (len(axes) == 1)})"
     kind = "" if spec.kind in (np.ndarray, LoDTensor) else f", {spec.kind.__name__}"
-    levels = f", {spec.num_levels} level{'s' * (spec.num_levels != 1)}" if spec.num_levels else ""
+    levels = f", {with_number(spec.num_levels, 'level')}" if spec.num_levels else ""
     return f"{spec.dtype} {shape}{levels}{kind}"
 
 

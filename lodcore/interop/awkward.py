@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_number
 from lodcore.base.libraries import library
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.foreign_data import private_level
@@ -97,7 +98,7 @@ def _content(layout: Any, levels: list[Array], to_numpy: Any) -> Any:
         missing = np.asarray(layout.mask_as_bool(valid_when=False))
         if missing.any():
             raise LoDError(
-                f"{WHERE}: x: entry {int(np.argmax(missing))} below {len(levels)} levels is missing; "
+                f"{WHERE}: x: entry {int(np.argmax(missing))} below {with_number(len(levels), 'level')} is missing; "
                 "use awkward.fill_none or awkward.drop_none"
             )
     if layout.is_option or layout.is_indexed:

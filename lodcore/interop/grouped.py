@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lodcore.base.articles import there_are, with_number
 from lodcore.base.missing import refuse_missing
 from lodcore.base.naming import call_named, described, with_arguments
 from lodcore.base.other_names import ATTRIBUTES, explained
@@ -140,7 +141,9 @@ class Groups:
             for level, (name, entries) in enumerate(given.items()):
                 at = 0 if what == "per_group" or lod is None else min(level, lod.num_levels - 1)
                 if lod is not None and len(entries) != (needed := lod.num_sequences(at)):
-                    raise LoDError(f"Groups: {what}[{name!r}]: has {len(entries)} entries; there are {needed} groups")
+                    raise LoDError(
+                        f"Groups: {what}[{name!r}]: has {len(entries)} entries; {there_are(needed, 'group')}"
+                    )
 
     @property
     def lod(self) -> Any:
@@ -281,7 +284,7 @@ class Groups:
             entries = _entries(f"Groups.with_columns: {name}", given)
             if len(entries) != len(self):
                 raise ShapeError(
-                    f"Groups.with_columns: {name}: has {len(entries)} entries; there are {len(self)} groups"
+                    f"Groups.with_columns: {name}: has {len(entries)} entries; {there_are(len(self), 'group')}"
                 )
             for part in (made.columns, made.masks, made.kept):
                 part.pop(name, None)
@@ -372,10 +375,9 @@ class Groups:
         return made
 
     def __repr__(self) -> str:
-        rows = self.lod.num_rows
-        names = ", ".join(map(repr, self.columns)) + ("; " if self.per_group else "")
-        by = ", ".join(map(repr, self.keys))
-        return f"Groups({len(self)} groups of {rows} rows by {by}: {names}{', '.join(map(repr, self.per_group))})"
+        size = f"{with_number(len(self), 'group')} of {with_number(self.lod.num_rows, 'row')}"
+        keys, columns, others = (", ".join(map(repr, part)) for part in (self.keys, self.columns, self.per_group))
+        return f"Groups({size} by {keys}: {columns}{'; ' if others else ''}{others})"
 
 
 def _entries(where: str, given: Any) -> Array:

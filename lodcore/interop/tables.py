@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore.base.articles import there_are
 from lodcore.base.missing import decoded, is_column, refuse_missing
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.grouped import Groups
@@ -247,7 +248,9 @@ class Outgoing(NamedTuple):
                 else None
             )
             if needed is None:
-                raise LoDError(f"{where}: keys: are {len(self.keys)}; there are {lod.num_levels if lod else 1} levels")
+                raise LoDError(
+                    f"{where}: keys: are {len(self.keys)}; {there_are(lod.num_levels if lod else 1, 'level')}"
+                )
             if len(entries) != needed:
                 raise LoDError(f"{where}: keys[{name!r}]: has {len(entries)} entries; there are {needed} sequences")
             made[name] = LoDTensor(entries, lod_body.slice_levels(lod, 0, level)) if level else entries
@@ -397,7 +400,7 @@ def _entries(given: Any) -> Array:
 def check_keys(where: str, lod: LoD, keys: Mapping[str, Any]) -> None:
     """Raise if there is not one key per level, with one entry per sequence."""
     if len(keys) != lod.num_levels:
-        raise LoDError(f"{where}: keys: are {len(keys)}; there are {lod.num_levels} levels")
+        raise LoDError(f"{where}: keys: are {len(keys)}; {there_are(lod.num_levels, 'level')}")
     for level, (name, given) in enumerate(keys.items()):
         if len(given) != lod.num_sequences(level):
             raise LoDError(

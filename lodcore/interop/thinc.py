@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
+from lodcore.base.articles import with_number
 from lodcore.base.libraries import library
 from lodcore.base.memory import narrow
 from lodcore.errors import DTypeError, LoDError
@@ -32,7 +33,7 @@ def to_thinc(x: Any) -> Any:
     types = library("thinc.types", "thinc", where)
     x = as_nested(f"{where}: x", x)
     if x.num_levels != 1:
-        raise LoDError(f"{where}: x: has {x.num_levels} levels; a Ragged has one: x.flatten(0)")
+        raise LoDError(f"{where}: x: has {with_number(x.num_levels, 'level')}; a Ragged has one: x.flatten(0)")
     return types.Ragged(
         x.values, narrow(where, np.append(x.lengths, kernels.lod.max_length(lod_body.offsets_view(x.lod, 0))))[:-1]
     )

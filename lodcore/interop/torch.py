@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import with_number
 from lodcore.base.libraries import library
 from lodcore.base.memory import narrow
 from lodcore.base.naming import call_named
@@ -130,7 +131,8 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
         return Varlen(torch_tensor(where, x.values, copy), torch.from_numpy(offsets), longest)
     if x.num_levels != 1:
         raise LoDError(
-            f'{where}: x: has {x.num_levels} levels; torch has tensors of one: x.flatten(0), or layout="varlen"'
+            f"{where}: x: has {with_number(x.num_levels, 'level')}; torch has tensors of one: x.flatten(0), or "
+            'layout="varlen"'
         )
     if layout == "packed":
         return _packed(torch, where, x)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_number
 from lodcore.base.libraries import library
 from lodcore.base.missing import decoded, refuse_missing
 from lodcore.errors import DTypeError, LoDError
@@ -72,7 +73,7 @@ def to_xarray(
     tensors = {name: tensor_of_column(where, name, column) for name, column in columns.items()}
     lod: Any = common_lod(where, tensors)
     if lod.num_levels != 1:
-        raise LoDError(f"{where}: columns: have {lod.num_levels} levels; the representation has one")
+        raise LoDError(f"{where}: columns: have {with_number(lod.num_levels, 'level')}; the representation has one")
     variables: dict[str, Any] = {count: ((instance_dimension,), lod.lengths(), {"sample_dimension": sample_dimension})}
     for name, given in (per_sequence or {}).items():
         refuse_missing(f"{where}: per_sequence[{name!r}]", given)

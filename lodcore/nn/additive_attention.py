@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lodcore.base.articles import with_number
 from lodcore.base.dispatch import Symbol
 from lodcore.base.keywords import hinting
 from lodcore.errors import LoDError
@@ -162,7 +163,8 @@ class AdditiveAttention:
         queried, levels = getattr(asked, "num_levels", 0), memory.num_levels
         if queried not in (0, levels - 1, levels):
             raise LoDError(
-                f"{where}: query: has {queried} levels; memory has {levels}, and as many or one fewer are needed"
+                f"{where}: query: has {with_number(queried, 'level')}; "
+                f"memory has {levels}, and as many or one fewer are needed"
             )
         if queried < levels:
             hidden = tanh(add(keys, sequence_expand_as(rows(asked), keys)))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import ops
+from lodcore.base.articles import with_number
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol, open_operators
 from lodcore.base.dtypes import as_dtype, common_dtype
@@ -175,7 +176,9 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
         if not isinstance(x, (LoDTensor, np.ndarray, np.generic, int, float, complex)):
             given[j] = np.asarray(x)
         elif isinstance(x, LoDTensor) and x.num_levels > target.num_levels:
-            raise LoDError(f"{where}: operand {j}: has {x.num_levels} levels; out has {target.num_levels}")
+            raise LoDError(
+                f"{where}: operand {j}: has {with_number(x.num_levels, 'level')}; out has {target.num_levels}"
+            )
     values = aligned(given, where)
     chosen = {} if mask is True else {"where": values[len(inputs)]}
     try:

@@ -90,7 +90,8 @@ def aligned_shapes(where: str, forms: Sequence[tuple[int, Shape]]) -> tuple[int,
         elif count == most and len(shape) == 1:
             shapes.append((None,) * (count + 1) + (1,) * (ndim - axes))
         else:
-            raise _unlike(where, forms, widest, j)
+            per_sequence = f"x.per_sequence(v, {min(count, forms[widest][0])})"
+            raise _unlike(where, forms, widest, j, f"; {per_sequence} repeats one entry per sequence for its rows")
     for axis in range(1, most + 1):
         for j, count in enumerate(levels):
             if axis > count and shapes[j][axis] not in (1, None):
@@ -103,13 +104,13 @@ def aligned_shapes(where: str, forms: Sequence[tuple[int, Shape]]) -> tuple[int,
     return deepest, shapes
 
 
-def _unlike(where: str, forms: Sequence[tuple[int, Shape]], one: int, other: int) -> LoDError:
-    """Return the error for two LoDTensors with different numbers of axes."""
+def _unlike(where: str, forms: Sequence[tuple[int, Shape]], one: int, other: int, hint: str = "") -> LoDError:
+    """Return the error for two LoDTensors with different numbers of axes; the hint is for different levels."""
     one, other = sorted((one, other))
     names = [operand_name(where, j) for j in (one, other)]
     levels = [forms[j][0] for j in (one, other)]
     if levels[0] != levels[1]:
-        return no_levels(where, names[1], levels[1], names[0], levels[0])
+        return LoDError(f"{no_levels(where, names[1], levels[1], names[0], levels[0])}{hint}")
     axes = [forms[j][0] + len(forms[j][1]) for j in (one, other)]
     return LoDError(f"{where}: {names[1]}: has {axes[1]} axes; {names[0]} has {axes[0]}, with the same levels")
 

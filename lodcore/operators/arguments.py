@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base import buffers
-from lodcore.base.articles import with_article
+from lodcore.base.articles import there_are, with_article, with_number
 from lodcore.base.memory import as_integer, check_single, index_of, integer
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.tensors import lod_body
@@ -109,8 +109,7 @@ def level_of(where: str, of: Any, level: Any, name: str = "level") -> int:
     except TypeError:
         raise DTypeError(f"{where}: {name}: is {level!r}; an integer is needed") from None
     if not -count <= number < count:
-        there = "is 1 level" if count == 1 else f"are {count} levels"
-        raise LevelError(f"{where}: {name}: is {level}; there {there}")
+        raise LevelError(f"{where}: {name}: is {level}; {there_are(count, 'level')}")
     return number % count
 
 
@@ -250,8 +249,7 @@ def dense_of(where: str, given: Any, levels: bool = False) -> Any:
     if type(given) is not np.ndarray:
         given = operand_of(where, given)
         if not levels and isinstance(given, (LoDTensor, Spec)) and given.num_levels:
-            count = "1 level" if given.num_levels == 1 else f"{given.num_levels} levels"
-            raise LoDError(f"{where}: has {count}; a dense array is needed")
+            raise LoDError(f"{where}: has {with_number(given.num_levels, 'level')}; a dense array is needed")
         if type(given) is Spec:
             return given
         given = given.values if isinstance(given, LoDTensor) else np.asarray(given)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_number
 from lodcore.base.memory import integer
 from lodcore.errors import LevelError
 from lodcore.operators.arguments import level_of
@@ -213,7 +214,7 @@ def first_levels(x: Any, count: int, computed: int = 0) -> Any:
     True
     """
     if not 0 <= integer("first_levels: count", count) <= levels_of(x):
-        raise LevelError(f"first_levels: count: is {count}; x has {levels_of(x)} levels")
+        raise LevelError(f"first_levels: count: is {count}; x has {with_number(levels_of(x), 'level')}")
     return [*[(x, level) for level in range(count)], *[None] * computed]
 
 

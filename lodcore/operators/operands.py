@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_number
 from lodcore.base.dispatch import Symbol
 from lodcore.base.dtypes import is_held, room_for
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
@@ -122,7 +123,7 @@ def operand_name(where: str, j: int) -> str:
 
 def no_levels(where: str, name: str, levels: int, first_name: str, first_levels: int) -> LoDError:
     """Return the error for an operand, or a Spec, whose number of levels differs from that of the first."""
-    return LoDError(f"{where}: {name}: has {levels} levels; {first_name} has {first_levels}")
+    return LoDError(f"{where}: {name}: has {with_number(levels, 'level')}; {first_name} has {first_levels}")
 
 
 def no_dtype(where: str, operands: Sequence[Any], error: Exception) -> DTypeError:

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import with_number
 from lodcore.base.dtypes import is_held, room_for
 from lodcore.base.memory import check_out, check_size, integer
 from lodcore.base.threads import over_sequences
@@ -142,7 +143,9 @@ def _each_level(where: str, name: str, given: Any, usual: Any, depth: int) -> li
     if not isinstance(given, (tuple, list)):
         return [usual] * (depth - 1) + [given]
     if len(given) != depth:
-        raise ShapeError(f"{where}: {name}: has {len(given)} entries; one for each of {depth} levels is needed")
+        raise ShapeError(
+            f"{where}: {name}: has {len(given)} entries; one for each of {with_number(depth, 'level')} is needed"
+        )
     return list(given)
 
 
@@ -229,7 +232,9 @@ def is_left(where: str, side: Any) -> bool:
 def _check_lines(where: str, lod: LoD, lines: Array) -> None:
     """Raise if a dense array has no room for sequences of these lengths."""
     if lines.ndim <= lod.num_levels:
-        raise ShapeError(f"{where}: dense: has shape {lines.shape}; lengths have {lod.num_levels} levels")
+        raise ShapeError(
+            f"{where}: dense: has shape {lines.shape}; lengths have {with_number(lod.num_levels, 'level')}"
+        )
     if lod.num_sequences() != len(lines):
         raise LoDError(f"{where}: lengths: has {lod.num_sequences()} entries; dense has {len(lines)} lines")
     for k in range(lod.num_levels):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lodcore.base.articles import with_number
 from lodcore.tensors import lod_body
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def lod_text(lod: LoDBody) -> str:
     if not lod.num_levels:
         return f"LoD(0 levels, {lod.num_rows} rows)"
     if not lod.num_sequences(0):
-        return f"LoD(0 sequences, {lod.num_levels} level{'s' * (lod.num_levels > 1)})"
+        return f"LoD(0 sequences, {with_number(lod.num_levels, 'level')})"
     drawn, whole = _content(lod, lambda i: "x", "")
     return f"LoD({drawn})" if whole else f"LoD({_lengths_text(lod)})"
 

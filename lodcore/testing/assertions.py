@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.articles import with_article
+from lodcore.base.articles import with_article, with_number
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError
 from lodcore.tensors.from_lists import array
@@ -155,7 +155,9 @@ def _check_structure(where: str, found: LoD, wanted: LoD) -> None:
     if found == wanted:
         return
     if found.num_levels != wanted.num_levels:
-        raise AssertionError(f"{where}: actual: has {found.num_levels} levels; desired has {wanted.num_levels}")
+        raise AssertionError(
+            f"{where}: actual: has {with_number(found.num_levels, 'level')}; desired has {wanted.num_levels}"
+        )
     for k in range(found.num_levels):
         mine, theirs = found.lengths(k), wanted.lengths(k)
         common = min(len(mine), len(theirs))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_number
 from lodcore.graph import Executor, Program, append_backward, grad_check, vjp, while_loop
 from lodcore.graph.gradients.cotangents import Gradients, differentiable, values_of
 from lodcore.graph.tape import Tape
@@ -112,7 +113,7 @@ def _wrong_structure(said: Any, lod: Any, tensors: dict[int, Any]) -> str:
             return ""
         return "the result has a different LoD" if lod != wanted else "the LoD of the result is equal, and not the same"
     if count != len(said):
-        return f"these are {len(said)} levels; the result has {count}"
+        return f"that is {with_number(len(said), 'level')}; the result has {count}"
     for level, source in enumerate(said):
         if source is None:
             continue

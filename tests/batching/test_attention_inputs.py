@@ -100,7 +100,7 @@ VAST = np.broadcast_to(np.int32(0), (2**20, 2**20))
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda: attention_inputs([[1, 2]]), LoDError, "packed: has 1 levels"),
+        (lambda: attention_inputs([[1, 2]]), LoDError, "packed: has 1 level"),
         (lambda: attention_inputs([[[1.5]]]), DTypeError, "packed: has dtype float64"),
         (
             lambda: attention_inputs(LoDTensor(np.ones((2, 2), int), LoD.from_lengths([1], [2]))),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import DTypeError, LoD, LoDError, LoDTensor
+from lodcore.base.articles import with_number
 from lodcore.batching import (
     PackPlan,
     attention_inputs,
@@ -415,10 +416,10 @@ def test_wrong_calls_of_pack_plan_name_argument_and_value(given_, named, error, 
     ("call", "error", "says"),
     [
         (lambda plan: plan.apply([[1], [2, 3]]), LoDError, "has 2 documents; the plan has 3"),
-        (lambda plan: plan.apply([[1], [2, 3], [4]]), LoDError, "document 0 has 1 tokens; 2 were planned"),
+        (lambda plan: plan.apply([[1], [2, 3], [4]]), LoDError, "document 0 has 1 token; 2 were planned"),
         (lambda plan: plan.apply(np.arange(5)), DTypeError, "PackPlan.apply: x"),
-        (lambda plan: plan.undo([[[1], [2]]]), LoDError, "has 1 bins; the plan has 2"),
-        (lambda plan: plan.undo([[[1]], [[2], [3]]]), LoDError, "bin 0 has 1 documents; the plan has 2 there"),
+        (lambda plan: plan.undo([[[1], [2]]]), LoDError, "has 1 bin; the plan has 2"),
+        (lambda plan: plan.undo([[[1]], [[2], [3]]]), LoDError, "bin 0 has 1 document; the plan has 2 there"),
         (lambda plan: plan.undo(np.arange(3)), LoDError, "has 3 rows; the plan packs 6 tokens"),
         (lambda plan: plan.shard(1), IndexError, "rank: is 1; shards is 1"),
         (lambda plan: plan.shard(-1), IndexError, "rank: is -1; shards is 1"),
@@ -448,7 +449,7 @@ def test_documents_of_other_lengths_are_refused_though_they_have_as_many_tokens(
             for plan in plans:
                 assert plan.undo(plan.apply(x)).tolist() == x.tolist()
             continue
-        says = f"document {bad} has {lengths[bad]} tokens; {planned[bad]} were planned"
+        says = f"document {bad} has {with_number(lengths[bad], 'token')}; {planned[bad]} were planned"
         deeper = [LoDTensor.from_lengths(x.values[:, None], lengths, *[[1] * sum(lengths)] * k) for k in (1, 2, 3)]
         for form in (x, x.tolist(), *deeper):
             with pytest.raises(LoDError, match=f"PackPlan.apply: x: {says}"):
@@ -466,7 +467,7 @@ def test_bins_with_other_numbers_of_pieces_are_refused(overflow):
     for sizes in itertools.product(range(len(packed.lod.lengths(1)) + 1), repeat=len(planned)):
         if sum(sizes) == sum(planned) and list(sizes) != planned.tolist():
             bad = int(np.argmax(np.cumsum(sizes) != np.cumsum(planned)))
-            says = f"bin {bad} has {sizes[bad]} documents; the plan has {planned[bad]} there"
+            says = f"bin {bad} has {with_number(sizes[bad], 'document')}; the plan has {planned[bad]} there"
             with pytest.raises(LoDError, match=f"PackPlan.undo: y: {says}"):
                 plan.undo(LoDTensor.from_lengths(packed.values, sizes, packed.lod.lengths(1)))
 
@@ -527,9 +528,9 @@ def test_a_program_refuses_other_documents_and_bins_than_planned():
     with pytest.raises(LoDError, match=r"PackPlan.apply: x: document 0 has 2 tokens; 3 were planned"):
         run(plan.apply, documents_of([2, 2, 2]))
     packed = LoDTensor(x.values, LoD.from_lengths([1, 2], [2, 2, 2]))
-    with pytest.raises(LoDError, match=r"PackPlan.undo: y: bin 0 has 1 documents; the plan has 2 there"):
+    with pytest.raises(LoDError, match=r"PackPlan.undo: y: bin 0 has 1 document; the plan has 2 there"):
         run(plan.undo, packed)
-    with pytest.raises(LoDError, match=r"PackPlan.undo: y: bin 0 has 1 documents; the plan has 2 there"):
+    with pytest.raises(LoDError, match=r"PackPlan.undo: y: bin 0 has 1 document; the plan has 2 there"):
         run(plan.undo, documents_of([1, 2]))
 
 
@@ -734,13 +735,15 @@ def test_undo_refuses_other_numbers_of_rows_and_bins():
         with pytest.raises(LoDError, match=f"y: has {count} rows; the plan packs 6 tokens"):
             plan.undo(np.arange(count))
     for bins in ([[[1], [2]]], [[[1], [2]], [[3]], []], [[[1], [2]], [[3]], [[4]]]):
-        with pytest.raises(LoDError, match=f"y: has {len(bins)} bins; the plan has 2"):
+        with pytest.raises(LoDError, match=f"y: has {with_number(len(bins), 'bin')}; the plan has 2"):
             plan.undo(bins)
     for k in (-3, 2, 2**40):
         with pytest.raises(IndexError, match=f"bin: is {k}; there are 2 bins"):
             plan[k]
     for lengths, bad in (([2, 2, 1], 1), ([2, 4, 1], 1), ([2, 3, 0], 2), ([1, 9, 9], 0), ([2, 9, 9], 1)):
-        with pytest.raises(LoDError, match=f"x: document {bad} has {lengths[bad]} tokens; {[2, 3, 1][bad]} were"):
+        with pytest.raises(
+            LoDError, match=f"x: document {bad} has {with_number(lengths[bad], 'token')}; {[2, 3, 1][bad]} were"
+        ):
             plan.apply(documents_of(lengths))
 
 

@@ -65,7 +65,7 @@ def test_records_and_strings():
 
 
 def test_from_awkward_refuses_missing_entries():
-    with pytest.raises(LoDError, match="entry 1 below 1 levels is missing"):
+    with pytest.raises(LoDError, match="entry 1 below 1 level is missing"):
         from_awkward(awkward.Array([[1, None]]))
     with pytest.raises(LoDError, match="entry 0 below 0 levels is missing"):
         from_awkward(awkward.Array([None, [1]]))

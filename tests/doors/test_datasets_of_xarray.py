@@ -53,7 +53,7 @@ def test_datasets_with_any_number_of_variables_per_sequence_go_out():
         assert (table.index.get_level_values("a").tolist(), table["b"].tolist()) == (["p", "q"], [3, 4])
     alone = from_xarray(to_xarray({"x": X}))
     assert to_pandas(alone)["x"].tolist() == to_polars(alone, lists=False)["x"].to_list() == [1, 2]
-    with pytest.raises(LoDError, match=r"keys: are 2; there are 1 levels"):
+    with pytest.raises(LoDError, match=r"keys: are 2; there is 1 level"):
         to_pandas(groups, {"a": ["p", "q"], "b": [3, 4]})
 
 

@@ -227,7 +227,7 @@ def test_groups_with_keys_only_become_a_table_of_the_keys():
     assert lodcore.to_arrow(Groups({}, {"user": ["b", "a"]})).to_pydict() == {"user": ["b", "a"]}
     with pytest.raises(LoDError, match="to_arrow: columns: there are none"):
         lodcore.to_arrow(Groups({}, {}))
-    with pytest.raises(LoDError, match="to_arrow: keys: are 2; there are 1 levels"):
+    with pytest.raises(LoDError, match="to_arrow: keys: are 2; there is 1 level"):
         lodcore.to_arrow(Groups({}, {"user": ["b", "a"], "day": [2, 1, 1]}))
 
 

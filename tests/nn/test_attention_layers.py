@@ -81,7 +81,7 @@ def test_attention_layers_return_softmax_weights_and_weighted_sums(kind, form, l
 
 def test_queries_of_other_levels_are_refused():
     query, (_, memory, _) = LoDTensor.from_lengths(drawn(4, 3), [1, 0, 3]), batch("dense", 3)
-    with pytest.raises(LoDError, match="AdditiveAttention: query: has 1 levels; memory has 3, and as many or one"):
+    with pytest.raises(LoDError, match="AdditiveAttention: query: has 1 level; memory has 3, and as many or one"):
         LAYER(PARAMETERS, query, memory)
 
 

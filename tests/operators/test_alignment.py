@@ -159,8 +159,13 @@ def test_operands_of_other_structures_are_refused_with_axis_and_per_sequence_nam
         x - x.mean(axis=1, keepdims=True)
     with pytest.raises(LoDError, match=r"axis=\(0, 1, 2\)"):
         x - x.mean(axis=0, keepdims=True)
-    with pytest.raises(LoDError, match="y: has 1 levels; x has 2"):
+    with pytest.raises(LoDError, match=r"y: has 1 level; x has 2; x.per_sequence\(v, 1\) repeats one entry per seq"):
         x - x.sum(axis=2)
+    assert (x - x.per_sequence(x.sum(axis=2), 1)).tolist() == [[[-2.0, -1.0], [0.0]], [[0.0]]]
+    with pytest.raises(LoDError, match=r"y: has 2 levels; x has 1; x.per_sequence\(v, 1\)"):
+        x.sum(axis=2) - x
+    with pytest.raises(LoDError, match=r"assignment: value: has 2 levels; x\[...\] has 1$"):
+        x.sum(axis=2)[:] = x
     wide = LoDTensor(numbers(4, 2), x.lod)
     with pytest.raises(LoDError, match="y: has 5 axes; x has 4"):
         wide - LoDTensor(numbers(4, 2, 2), x.lod)

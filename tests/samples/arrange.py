@@ -173,7 +173,7 @@ SAMPLES = {
             ("sequence_unflatten(flat[:0], [0, 0])", LoDError, "lengths: has 2 entries; level 0 has no sequence"),
             ("sequence_unflatten(flat, 2)", LoDError, "lengths: is 2; sequence 2 of level 0 has length 3"),
             ("sequence_unflatten(flat, 0)", LoDError, "lengths: is 0; 1 or more"),
-            ("sequence_unflatten(flat, array([[2], [3]]))", LoDError, "lengths: has 1 levels and 2 sequences"),
+            ("sequence_unflatten(flat, array([[2], [3]]))", LoDError, "lengths: has 1 level and 2 sequences"),
             ("sequence_unflatten(flat, [1.0])", DTypeError, "lengths.*float64"),
             ("sequence_unflatten(flat, [2, 3], 1)", LevelError, "level: is 1"),
         ],

@@ -180,7 +180,7 @@ SAMPLES = {
         [
             ("sequence_expand_as(rows, flat)", LoDError, "x: .*5 rows.*level 0 of y has 3"),
             ("sequence_expand_as(flat, x)", LoDError, "x: sequence 0 of level 0 has length 2; .*2|x: "),
-            ("sequence_expand_as(flat, flat)", LoDError, "x: .*1 levels"),
+            ("sequence_expand_as(flat, flat)", LoDError, "x: .*1 level"),
             ("sequence_expand_as(x, x)", LoDError, "x: .*2 levels"),
             ("sequence_expand_as(rows[:3], x, 2)", LevelError, "level.*2.*2"),
             ("sequence_expand_as(rows[:3], rows)", DTypeError, "y: .*ndarray"),

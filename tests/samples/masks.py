@@ -88,7 +88,7 @@ SAMPLES = {
         merge_calls(FLOAT, NARROW).map(tame),
         [
             ("merge_by_mask(flat, x, True)", LoDError, "when_false: has 2 levels; when_true has 1"),
-            ("merge_by_mask(flat, rows, True)", LoDError, "when_true: has 1 levels; the other side has none"),
+            ("merge_by_mask(flat, rows, True)", LoDError, "when_true: has 1 level; the other side has none"),
             ("merge_by_mask(flat, wide, True)", DTypeError, "when_false: has dtype float64; when_true has int64"),
             ("merge_by_mask(rows, rows.reshape(5, 1), True)", ShapeError, r"when_false: .*\(1,\); .*\(\)"),
             (
@@ -111,7 +111,7 @@ SAMPLES = {
                 "mask: is true 3 times in sequence 0 of level 0; when_true has 2 there",
             ),
             ("merge_by_mask(x, x, [True, False] * 3, 2)", LevelError, "level.*2.*2"),
-            ("merge_by_mask(rows, flat, True)", LoDError, "when_false: has 1 levels; the other side has none"),
+            ("merge_by_mask(rows, flat, True)", LoDError, "when_false: has 1 level; the other side has none"),
             (
                 "merge_by_mask(rows, wide.values.astype(int), True)",
                 ShapeError,

@@ -79,7 +79,7 @@ SAMPLES = {
             ("sequence_interp(wide, wide, wide)", ShapeError, r"x: has rows of shape \(2,\)"),
             ("sequence_interp([['a']], [[1]], [[1]])", DTypeError, "x: has dtype <U1"),
             ("sequence_interp(rows, flat, flat)", DTypeError, "x: .*ndarray"),
-            ("sequence_interp(x, x, flat)", LoDError, "fp: has 1 levels; x has 2"),
+            ("sequence_interp(x, x, flat)", LoDError, "fp: has 1 level; x has 2"),
             ("sequence_interp(flat, flat, flat.astype('g'))", DTypeError, "fp: has dtype (longdouble|float128)"),
             ("sequence_interp(flat[:2], flat, flat)", LoDError, "xp: has 3 sequences; x has 2"),
             ("sequence_interp(flat, flat, flat[:2])", LoDError, "fp: has 2 sequences"),

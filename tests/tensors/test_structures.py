@@ -247,7 +247,7 @@ def test_joined_structures_differ_in_words_that_name_them():
     for call, error, says in (
         (lambda: one.concat(one, 3), DTypeError, "batch 2: is int; a LoD is needed"),
         (lambda: one.concat(two), LoDError, "batch 1: has 2 levels; the first one has 1"),
-        (lambda: two.concat(two, one), LoDError, "batch 2: has 1 levels; the first one has 2"),
+        (lambda: two.concat(two, one), LoDError, "batch 2: has 1 level; the first one has 2"),
         (lambda: one.concat(LoD.from_lengths([2**62]), LoD.from_lengths([2**62])), MemoryError, "rows with batch 2"),
         (lambda: one.offsets(1), LevelError, "level: is 1; there is 1 level"),
         (lambda: two.offsets(-3), LevelError, "level: is -3; there are 2 levels"),
@@ -268,7 +268,7 @@ DIFFERENT = [
     ([[1, 1]], [[1, 1, 1]], "has 3 sequences at level 0; .* has 2", 0),
     ([[1, 1, 1]], [[1, 1]], "has 2 sequences at level 0; .* has 3", 0),
     ([[1, 1]], [[2], [1, 1]], "has 2 levels; .* has 1", 0),
-    ([[2], [1, 1]], [[1, 1]], "has 1 levels; .* has 2", 0),
+    ([[2], [1, 1]], [[1, 1]], "has 1 level; .* has 2", 0),
 ]
 
 

@@ -94,7 +94,7 @@ def test_rules_hold_for_the_second_result():
     deeper = "none, and one level"
     op = two_results(lambda x: LoDTensor(x.values, x.lod.append(lengths=[1] * x.num_rows)), lod_rule=deeper)
     op.define_infer(lambda x: (Spec(x.shape, x.dtype), x))
-    with pytest.raises(AssertionError, match=r"doubled: LoD rule: .*these are 1 levels; the result has 2"):
+    with pytest.raises(AssertionError, match=r"doubled: LoD rule: .*that is 1 level; the result has 2"):
         rules.check_lod(op, sample_of((X,)))
 
 

@@ -6,9 +6,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from lodcore.base.articles import with_number
 from lodcore.batching.buckets import GOOD, occupancy, suggested
 from lodcore.batching.limits import MOST, Int64
-from lodcore.batching.reports.pack_report import NAMED, counted
+from lodcore.batching.reports.pack_report import NAMED
 
 __all__ = ["BatchReport", "batch_report", "sums_and_longest"]
 
@@ -61,19 +62,19 @@ class BatchReport(NamedTuple):
 
     def __str__(self) -> str:
         lines = [
-            f"{counted(self.num_sequences, 'sequence')}, {counted(self.num_tokens, 'token')} in "
-            f"{counted(self.num_batches, 'batch').replace('batchs', 'batches')} of at most {self.max_tokens}: "
-            f"{100 * self.occupancy:.1f} % full, {counted(self.padding, 'token')} of padding, "
-            f"{counted(self.num_steps, 'step')} on each rank"
+            f"{with_number(self.num_sequences, 'sequence', ',')}, {with_number(self.num_tokens, 'token', ',')} in "
+            f"{with_number(self.num_batches, 'batch', ',').replace('batchs', 'batches')} of at most {self.max_tokens}: "
+            f"{100 * self.occupancy:.1f} % full, {with_number(self.padding, 'token', ',')} of padding, "
+            f"{with_number(self.num_steps, 'step', ',')} on each rank"
         ]
         if len(self.left_out):
             names = ", ".join(map(str, self.left_out[:NAMED].tolist()))
             more = "" if len(self.left_out) <= NAMED else f" and {len(self.left_out) - NAMED} more"
-            lines.append(f"left out: {counted(len(self.left_out), 'sequence')}: {names}{more}")
+            lines.append(f"left out: {with_number(len(self.left_out), 'sequence', ',')}: {names}{more}")
         if self.occupancy < GOOD:
             edges = [str(edge) for edge in self.suggested_buckets.tolist()]
             shown = edges if len(edges) <= NAMED else [*edges[: NAMED - 2], "...", edges[-1]]
-            buckets = f"{counted(len(edges), 'bucket')} up to {', '.join(shown)}"
+            buckets = f"{with_number(len(edges), 'bucket', ',')} up to {', '.join(shown)}"
             lines.append(f"suggested: max_tokens {self.suggested_max_tokens}, {buckets}")
         return "\n".join(lines)
 

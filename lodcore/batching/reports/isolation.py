@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lodcore.base.articles import with_number
 from lodcore.batching.limits import Int64
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors.from_lists import as_nested
@@ -71,7 +72,7 @@ def assert_isolated(
     where = "assert_isolated"
     x = as_nested(f"{where}: packed", packed)
     if x.num_levels < 2:
-        raise LoDError(f"{where}: packed: has {x.num_levels} levels; bins of documents have 2 or more")
+        raise LoDError(f"{where}: packed: has {with_number(x.num_levels, 'level')}; bins of documents have 2 or more")
     if not x.num_rows:
         raise LoDError(f"{where}: packed: has no rows; documents with at least one are needed")
     owners = x.lod.segment_ids(1)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lodcore.base.articles import with_number
 from lodcore.batching.limits import Int64, PlanOfBins, sealed, size_counts
 
 __all__ = ["PackReport", "bins_at_least", "pack_report"]
@@ -55,14 +56,14 @@ class PackReport(NamedTuple):
 
     def __str__(self) -> str:
         lines = [
-            f"{counted(self.num_documents, 'document')}, {counted(self.num_tokens, 'token')} packed into "
-            f"{counted(self.num_bins, 'bin')} of {self.budget}: {100 * self.efficiency:.1f} % full, "
-            f"{counted(self.padding, 'token')} of padding",
+            f"{with_number(self.num_documents, 'document', ',')}, {with_number(self.num_tokens, 'token', ',')} "
+            f"packed into {with_number(self.num_bins, 'bin', ',')} of {self.budget}: "
+            f"{100 * self.efficiency:.1f} % full, {with_number(self.padding, 'token', ',')} of padding",
             f"bins: at least {self.lower_bound} are needed, {self.distance} more than that",
         ]
         if len(self.dropped):
             tokens = int((self.dropped[:, 2] - self.dropped[:, 1]).sum())
-            lines.append(f"dropped: {counted(tokens, 'token')} of {named(self.dropped)}")
+            lines.append(f"dropped: {with_number(tokens, 'token', ',')} of {named(self.dropped)}")
         if len(self.split):
             lines.append(f"split: {named(self.split)}")
         return "\n".join(lines)
@@ -71,16 +72,11 @@ class PackReport(NamedTuple):
 PackReport.__module__ = "lodcore.batching"
 
 
-def counted(number: int, name: str) -> str:
-    """Return a number with the name of the counted things."""
-    return f"{number:,} {name}" + ("" if number == 1 else "s")
-
-
 def named(ranges: Int64) -> str:
     """Return text that names documents and ranges of their tokens, the first ones if there are many."""
     rows = [f"document {document} tokens {start} .. {stop - 1}" for document, start, stop in ranges[:NAMED].tolist()]
     more = [] if len(ranges) <= NAMED else [f"and {len(ranges) - NAMED} more"]
-    return f"{counted(len(np.unique(ranges[:, 0])), 'document')}: " + ", ".join(rows + more)
+    return f"{with_number(len(np.unique(ranges[:, 0])), 'document', ',')}: " + ", ".join(rows + more)
 
 
 def pack_report(plan: PlanOfBins) -> PackReport:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base import files
+from lodcore.base.articles import with_number
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.files.manifest import (
     FILE,
@@ -334,7 +335,9 @@ def _matched(where: str, manifest: Manifest, packed: Packed) -> list[tuple[Store
     for j, lod in enumerate(packed.lods):
         levels = manifest.lods[j]
         if lod.num_levels != len(levels):
-            raise LoDError(f"{where}: tree: has {lod.num_levels} levels; what is there has {len(levels)}")
+            raise LoDError(
+                f"{where}: tree: has {with_number(lod.num_levels, 'level')}; what is there has {len(levels)}"
+            )
         counts = [*(level.shape[0] - 1 for level in levels[1:]), manifest.num_rows[j]]
         for k, level in enumerate(levels):
             level.check_offsets(where)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from zipfile import BadZipFile
 
+from lodcore.base.articles import with_number
 from lodcore.batching.packing import METHODS, OVERFLOWS, pack_plan
 from lodcore.batching.reports.pictures import show_bins
 from lodcore.interop.files.documents import is_saved, read_documents, write_packed
@@ -102,7 +103,7 @@ def pack(chosen: argparse.Namespace, path: Path) -> None:
         documents = read_documents(path, chosen.column, say)
     x = documents.tokens
     if x.num_levels != 1:
-        raise ValueError(f"has {x.num_levels} levels; documents of tokens have one")
+        raise ValueError(f"has {with_number(x.num_levels, 'level')}; documents of tokens have one")
     with step(f"planning {len(x):,} documents, {x.num_rows:,} tokens"):
         plan = pack_plan(
             x,

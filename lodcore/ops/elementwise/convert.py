@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_number
 from lodcore.base.caller import warn
 from lodcore.base.dispatch import Symbol
 from lodcore.base.dtypes import alike, as_dtype, common_dtype, in_unit
@@ -343,7 +344,7 @@ def _check_entries(shape: tuple[int | None, ...]) -> None:
 def _(x: Spec | LoD, v: Spec) -> Spec:
     levels = structure_of("with_values: x", x).num_levels
     if v.num_levels not in (0, levels):
-        raise LoDError(f"with_values: v: has {v.num_levels} levels; x has {levels}")
+        raise LoDError(f"with_values: v: has {with_number(v.num_levels, 'level')}; x has {levels}")
     _check_entries(v.shape)
     return Spec(spec_rows(v), v.dtype)
 

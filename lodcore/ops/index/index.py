@@ -12,6 +12,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import with_number
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import each_of, integer_of, integers_of, single_of
@@ -35,7 +36,7 @@ def _axis(where: str, axis: Any, x: Any) -> int:
     number = axis if type(axis) is int else integer_of(f"{where}: axis", axis)
     count: int = x.num_levels
     if not count or not 0 <= number <= count:
-        raise LoDError(f"{where}: axis: is {number}; x has {count} levels, whose axes are 0 .. {count}")
+        raise LoDError(f"{where}: axis: is {number}; x has {with_number(count, 'level')}, whose axes are 0 .. {count}")
     return number
 
 

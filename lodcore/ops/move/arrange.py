@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import with_number
 from lodcore.base.memory import check_size
 from lodcore.base.naming import with_arguments
 from lodcore.errors import LoDError, ShapeError
@@ -254,7 +255,8 @@ def _divisions(where: str, lod: LoD, k: int, lengths: Any, offsets: Array, count
             check_equal(where, lod.prefix(k), lengths.lod.prefix(lengths.num_levels - 1), "lengths")
         elif lengths.num_levels != 1 or len(lengths) != len(offsets) - 1:
             raise LoDError(
-                f"{where}: lengths: has {lengths.num_levels} levels and {len(lengths)} sequences; 1 level and "
+                f"{where}: lengths: has {with_number(lengths.num_levels, 'level')} and {len(lengths)} sequences; "
+                "1 level and "
                 f"{len(offsets) - 1} sequences are needed"
             )
         return lengths.lod.offsets(lengths.num_levels - 1), _bounds(where, lengths.values)

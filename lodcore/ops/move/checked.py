@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_number
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, level_of, operand_of
@@ -128,8 +129,8 @@ def same_sequences(x: Any, y: Any, where: str, level: int, name: str, other: str
     k = level_of(f"{where}: {name}", x, level)
     if level_of(f"{where}: {other}", y, level) != k:
         raise LoDError(
-            f"{where}: {name}: has {x.num_levels} levels, {other} {y.num_levels}, so level {level} is not the same; "
-            "one that counts from the first is needed"
+            f"{where}: {name}: has {with_number(x.num_levels, 'level')}, {other} {y.num_levels}, so level {level} "
+            "is not the same; one that counts from the first is needed"
         )
     if type(x) is not Spec and type(y) is not Spec:
         check_equal(where, lod_body.slice_levels(y.lod, 0, k + 1), lod_body.slice_levels(x.lod, 0, k + 1), name, other)
@@ -166,10 +167,12 @@ def documents_planned(x: Any, lengths: Any, where: str) -> None:
         return
     found = np.diff(x.lod.row_offsets(0))
     if len(found) != len(lengths):
-        raise LoDError(f"{where}: x: has {len(found)} documents; the plan has {len(lengths)}")
+        raise LoDError(f"{where}: x: has {with_number(len(found), 'document')}; the plan has {len(lengths)}")
     if not np.array_equal(found, lengths):
         bad = int(np.argmax(found != lengths))
-        raise LoDError(f"{where}: x: document {bad} has {found[bad]} tokens; {lengths[bad]} were planned")
+        raise LoDError(
+            f"{where}: x: document {bad} has {with_number(found[bad], 'token')}; {lengths[bad]} were planned"
+        )
 
 
 @rule
@@ -179,10 +182,12 @@ def bins_planned(y: Any, counts: Any, where: str) -> None:
         return
     found = y.lod.lengths()
     if len(found) != len(counts):
-        raise LoDError(f"{where}: y: has {len(found)} bins; the plan has {len(counts)}")
+        raise LoDError(f"{where}: y: has {with_number(len(found), 'bin')}; the plan has {len(counts)}")
     if not np.array_equal(found, counts):
         bad = int(np.argmax(found != counts))
-        raise LoDError(f"{where}: y: bin {bad} has {found[bad]} documents; the plan has {counts[bad]} there")
+        raise LoDError(
+            f"{where}: y: bin {bad} has {with_number(found[bad], 'document')}; the plan has {counts[bad]} there"
+        )
 
 
 @rule

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import with_number
 from lodcore.base.memory import flag
 from lodcore.base.naming import named
 from lodcore.errors import LoDError
@@ -204,7 +205,7 @@ def cartesian(x: Any, y: Any, level: int = -1, *, saved: Saved = None) -> tuple[
 def _common_level(x: Any, y: Any, level: Any) -> int:
     """Return a level of two tensors, or Specs, which must have equally many levels."""
     if x.num_levels != y.num_levels:
-        raise LoDError(f"cartesian: y: has {y.num_levels} levels; x has {x.num_levels}")
+        raise LoDError(f"cartesian: y: has {with_number(y.num_levels, 'level')}; x has {x.num_levels}")
     return level_of("cartesian", x, level)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import with_number
 from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.operators.arguments import integer_of, level_of, mask_of
@@ -185,7 +186,7 @@ def _side_level(true: Any, false: Any, level: Any) -> int:
     """Return the checked level of two sides, or of their Specs; both must have levels or both none."""
     if (levels_of(true) > 0) != (levels_of(false) > 0):
         odd, depth = ("when_true", true) if levels_of(true) else ("when_false", false)
-        raise LoDError(f"merge_by_mask: {odd}: has {depth.num_levels} levels; the other side has none")
+        raise LoDError(f"merge_by_mask: {odd}: has {with_number(depth.num_levels, 'level')}; the other side has none")
     return _level("merge_by_mask", true, level)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_number
 from lodcore.base.dtypes import is_held
 from lodcore.base.memory import flag
 from lodcore.base.naming import named
@@ -78,7 +79,9 @@ def sequence_split(x: Any, mask: Any, at: str = "start", keep: bool = True, leve
     if mask.dtype.kind != "b":
         raise DTypeError(f"{where}: mask: has dtype {mask.dtype}; bool is needed")
     if mask.num_levels != k + 1:
-        raise LoDError(f"{where}: mask: has {mask.num_levels} levels; the elements of level {k} need {k + 1}")
+        raise LoDError(
+            f"{where}: mask: has {with_number(mask.num_levels, 'level')}; the elements of level {k} need {k + 1}"
+        )
     if mask.ndim != k + 2:
         raise ShapeError(f"{where}: mask: has rows of {mask.ndim - k - 2} axes; one bool per element is needed")
     mask = check(same_sequences, mask, x, where=where, level=k, name="mask", other="x")

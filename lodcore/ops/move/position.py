@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import with_number
 from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LevelError, LoDError
 from lodcore.operators.arguments import dense_of, integer_of, level_of
@@ -73,7 +74,7 @@ def _inserted(ndim: int, num_levels: int, level: Any, whole: bool) -> list[int]:
     numbers = [integer_of("insert_level: level", one) for one in (level if isinstance(level, tuple) else (level,))]
     for j, number in enumerate(numbers):
         if not 0 <= number <= (0 if whole and not j else num_levels + j):
-            raise LevelError(f"insert_level: level: is {level}; x has {num_levels} level{'s' * (num_levels != 1)}")
+            raise LevelError(f"insert_level: level: is {level}; x has {with_number(num_levels, 'level')}")
     return numbers
 
 
@@ -248,7 +249,7 @@ def _axes(axis: Any, last: Any, num_levels: int) -> tuple[list[int], int]:
     highest = num_levels - (last is None and len(numbers) == 1)
     for number in numbers:
         if not 0 <= number <= highest:
-            raise LevelError(f"by_position: axis: is {axis}; x has {num_levels} level{'s' * (num_levels != 1)}")
+            raise LevelError(f"by_position: axis: is {axis}; x has {with_number(num_levels, 'level')}")
     if not max(numbers) <= end <= num_levels:
         raise LevelError(f"by_position: last: is {last}; {max(numbers)} .. {num_levels} are possible")
     moved = sorted(set(numbers))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
+from lodcore.base.articles import with_number
 from lodcore.base.threads import over_sequences
 from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.numbers import number_of, reals_of
@@ -196,14 +197,19 @@ def _check_structures(query: Any, lod: LoD, values: Any, several: bool) -> None:
 
 def _check_levels(query: int, memory: int) -> None:
     if query not in (0, memory - 1, memory):
-        raise LoDError(f"{WHERE}: query: has {query} levels; memory has {memory}, and as many or one fewer are needed")
+        raise LoDError(
+            f"{WHERE}: query: has {with_number(query, 'level')}; "
+            f"memory has {memory}, and as many or one fewer are needed"
+        )
 
 
 @dot_attention.define_infer
 def _(query: Spec, memory: Spec, values: Spec | None, scale: Any) -> tuple[Spec, Spec]:
     _check_levels(query.num_levels, memory.num_levels)
     if values is not None and values.num_levels != memory.num_levels:
-        raise LoDError(f"{WHERE}: values: has {values.num_levels} levels; memory has {memory.num_levels}")
+        raise LoDError(
+            f"{WHERE}: values: has {with_number(values.num_levels, 'level')}; memory has {memory.num_levels}"
+        )
     dtype = _dtype(query.dtype, memory.dtype, None if values is None else values.dtype)
     _check_shapes(query.shape, memory.shape, None if values is None else values.shape)
     _scale(scale, query.shape[1])

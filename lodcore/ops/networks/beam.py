@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import with_number
 from lodcore.base.dispatch import Symbol, recorder_of
 from lodcore.base.later import operators
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -478,8 +479,9 @@ def _joined(where: str, name: str, array: Any) -> tuple[LoDTensor, int]:
 
 
 def _no_two_levels(where: str, name: str, step: int, levels: int) -> LoDError:
-    has = f"{levels} level" + "s" * (levels != 1)
-    return LoDError(f"{where}: {name}: step {step} has {has}; 2 are needed, sources and prefixes")
+    return LoDError(
+        f"{where}: {name}: step {step} has {with_number(levels, 'level')}; 2 are needed, sources and prefixes"
+    )
 
 
 def _check_decoded(where: str, ids: Spec, scores: Spec) -> None:

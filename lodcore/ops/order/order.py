@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import with_number
 from lodcore.base.memory import flag
 from lodcore.base.naming import named
 from lodcore.base.threads import over_sequences
@@ -246,6 +247,6 @@ def sort_by_key(x: Any, key: Any, descending: bool = False) -> Any:
         raise ShapeError(f"sort_by_key: key: has rows of {key.ndim - levels - 1} axes; one key per element is needed")
     given = getattr(x, "num_levels", 0)
     if levels > given:
-        raise LoDError(f"sort_by_key: key: has {levels} levels; x has {given}")
+        raise LoDError(f"sort_by_key: key: has {with_number(levels, 'level')}; x has {given}")
     key = check(same_sequences, key, x, where="sort_by_key", level=levels - 1, name="key", other="x")
     return take_nested(x, sequence_argsort(key, -1, descending))

@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import with_number
 from lodcore.base.dtypes import common_dtype, in_unit
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of
@@ -38,7 +39,7 @@ def _check_rows(where: str, ordered: bool = False, **given: Any) -> None:
             also = ", or complex numbers, text or dates on both sides," if ordered else ""
             raise DTypeError(f"{where}: {name}: has dtype {x.dtype}; real numbers of at most float64{also} are needed")
         if levels is not None and x.num_levels != levels[1]:
-            raise LoDError(f"{where}: {name}: has {x.num_levels} levels; {levels[0]} has {levels[1]}")
+            raise LoDError(f"{where}: {name}: has {with_number(x.num_levels, 'level')}; {levels[0]} has {levels[1]}")
         levels = levels or (name, x.num_levels)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import there_are, with_number
 from lodcore.base.dispatch import Symbol
 from lodcore.base.dtypes import as_dtype
 from lodcore.base.memory import integer, unharmed
@@ -97,7 +98,8 @@ def decode_utf8(x: Any, dtype: Any = str) -> Any:
     given = as_nested(where, _known(where, x))
     if given.dtype != np.uint8 or given.values.ndim != 1 or not given.num_levels:
         raise DTypeError(
-            f"{where}: has dtype {given.dtype} and {given.num_levels} levels; sequences of uint8 are needed"
+            f"{where}: has dtype {given.dtype} and {with_number(given.num_levels, 'level')}; "
+            "sequences of uint8 are needed"
         )
     wanted = as_dtype("decode_utf8: dtype", dtype)
     if wanted.kind not in "UST":
@@ -254,7 +256,9 @@ class Vocabulary:
     def __init__(self, words: Any, unknown: str | bytes | None = None, counts: Any = None) -> None:
         letters, offsets, lod = _words("Vocabulary: words", words)
         if lod.num_levels:
-            raise LoDError(f"Vocabulary: words: have {lod.num_levels} levels above the words; a flat list is needed")
+            raise LoDError(
+                f"Vocabulary: words: have {with_number(lod.num_levels, 'level')} above the words; a flat list is needed"
+            )
         count = len(offsets) - 1
         self._bytes: LoDTensor = lod_tensor_body.new_tensor(letters, lod_body.make_lod([offsets], len(letters)))
         bounds = self._bytes.lod.offsets()
@@ -275,7 +279,7 @@ class Vocabulary:
         if counts is not None:
             self.counts = buffers.as_int64(counts, "Vocabulary: counts", ValueError).copy()
             if len(self.counts) != count:
-                raise ValueError(f"Vocabulary: counts: has {len(self.counts)} entries; there are {count} words")
+                raise ValueError(f"Vocabulary: counts: has {len(self.counts)} entries; {there_are(count, 'word')}")
 
     @classmethod
     def fit(
@@ -421,7 +425,7 @@ class Vocabulary:
         unknown = (
             "" if self.unknown_id is None else f", unknown {self._strings(self.unknown_id, self.unknown_id + 1)[0]!r}"
         )
-        return f"Vocabulary({len(self)} words: {some}{', ...' if len(self) > 6 else ''}{unknown})"
+        return f"Vocabulary({with_number(len(self), 'word')}: {some}{', ...' if len(self) > 6 else ''}{unknown})"
 
     @property
     def tokens(self) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_number
 from lodcore.base.dtypes import common_dtype
 from lodcore.base.memory import check_size
 from lodcore.base.naming import named, with_arguments
@@ -301,7 +302,7 @@ def join_asof(
 def in_pairs(y: Any, x: Any) -> None:
     """Raise if the sequences of two batches cannot be paired."""
     if x.num_levels != y.num_levels:
-        raise LoDError(f"join_asof: y: has {y.num_levels} levels; x has {x.num_levels}")
+        raise LoDError(f"join_asof: y: has {with_number(y.num_levels, 'level')}; x has {x.num_levels}")
     if type(x) is Spec or type(y) is Spec:
         return
     last = x.num_levels - 1

@@ -133,7 +133,7 @@ def test_assert_isolated_of_one_document_and_of_none():
     assert_isolated(lambda x: x.values, [[[1.0, 2.0]]])
     with pytest.raises(LoDError, match="packed: has no rows; documents with at least one are needed"):
         assert_isolated(lambda x: x.values, LoDTensor(np.zeros(0), LoD.from_lengths([0, 0], [])))
-    with pytest.raises(LoDError, match="has 1 levels"):
+    with pytest.raises(LoDError, match="has 1 level"):
         assert_isolated(lambda x: x, [[1.0]])
 
 
@@ -196,7 +196,7 @@ def test_assert_isolated_checks_the_changes_and_leaves_inputs_alone():
             assert_isolated(f, SMALL)
     with pytest.raises(DTypeError, match="f: returned dtype complex128; real numbers"):
         assert_isolated(lambda x: x.values * 1j, SMALL)
-    with pytest.raises(LoDError, match="has 1 levels; bins of documents have 2 or more"):
+    with pytest.raises(LoDError, match="has 1 level; bins of documents have 2 or more"):
         assert_isolated(lambda x: x.values, [[1.0, 2.0], [3.0]])
     for f in (lambda x: np.zeros(2), lambda x: np.arange(2)):
         with pytest.raises(AssertionError, match="nothing can be shown"):

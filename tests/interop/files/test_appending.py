@@ -92,7 +92,7 @@ def test_append_cuts_off_the_rows_of_a_writer_that_died(tmp_path):
         (X, X.astype("i8"), "has dtype int64"),
         (X, X.astype("c8"), "has dtype complex64"),
         (X, LoDTensor(X.values[:, None], X.lod), "rows of shape"),
-        (deep(2), deep(1), "has 1 levels; what is there has 2"),
+        (deep(2), deep(1), "has 1 level; what is there has 2"),
         (deep(2), deep(3), "has 3 levels; what is there has 2"),
     ],
 )

@@ -83,7 +83,7 @@ def test_argcartesian_at_every_level_indexes_whole_elements(level):
         assert places.num_levels == (2 if level % 2 else 1)
         assert places.lod == pair.lod.prefix(places.num_levels)
         assert one[places].tolist() == pair.tolist()
-    with pytest.raises(lodcore.LoDError, match=r"argcartesian: y: has 1 levels?; x has 2"):
+    with pytest.raises(lodcore.LoDError, match=r"argcartesian: y: has 1 level; x has 2"):
         lodcore.argcartesian(x, [[1], [2], []])
     with pytest.raises(lodcore.LoDError, match="argcartesian: y: has 2 sequences of level 0; x has 3"):
         lodcore.argcartesian(x, y[:2], 0)

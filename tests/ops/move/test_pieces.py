@@ -112,7 +112,7 @@ DATES = FLAT.with_values(FLAT.values.astype("M8[s]"))
     [
         (lambda: lodcore.sequence_split(FLAT, FLAT), DTypeError, "sequence_split: mask: has dtype int64; bool"),
         (lambda: lodcore.sequence_split(FLAT, FLAT[:2] > 1), LoDError, "sequence_split: mask: has 2 sequences"),
-        (lambda: lodcore.sequence_split([[[1]]], FLAT > 1), LoDError, "mask: has 1 levels; .* level 1 need 2"),
+        (lambda: lodcore.sequence_split([[[1]]], FLAT > 1), LoDError, "mask: has 1 level; .* level 1 need 2"),
         (lambda: lodcore.sequence_split(FLAT, FLAT > 1, "middle"), ValueError, "sequence_split: at: is 'middle'"),
         (lambda: lodcore.sequence_split(FLAT, FLAT > 1, level=1), LevelError, "sequence_split: level: is 1"),
         (lambda: lodcore.sequence_split(np.arange(3), FLAT > 1), DTypeError, "sequence_split: x: is ndarray"),

@@ -9,9 +9,12 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from lodcore.errors import ShapeError
+import numpy as np
 
-__all__ = ["ConversionMethods", "for_caller", "taken"]
+from lodcore.base.articles import with_article
+from lodcore.errors import DTypeError, ShapeError
+
+__all__ = ["ConversionMethods", "for_caller", "no_sequences", "taken"]
 
 
 def _door(name: str) -> Any:
@@ -73,13 +76,29 @@ def taken(obj: Any) -> Any:
     """
     if hasattr(obj, "to_lodtensor"):  # results of the conversions themselves
         return obj.to_lodtensor()
+    name = _taker(obj)
+    return None if name is None else _door(name)(obj)
+
+
+def _taker(obj: Any) -> str | None:
+    """Return the name of the function that converts an object of another library, if there is one."""
     for kind in type(obj).__mro__[:-1]:
         name = TAKERS.get(kind.__module__.partition(".")[0])
         if name:
-            return _door(name)(obj)
-    if hasattr(obj, "__arrow_c_array__") or hasattr(obj, "__arrow_c_stream__"):
-        return _door("from_arrow")(obj)
-    return None
+            return name
+    return "from_arrow" if hasattr(obj, "__arrow_c_array__") or hasattr(obj, "__arrow_c_stream__") else None
+
+
+def no_sequences(where: str, obj: Any, found: Any) -> DTypeError:
+    """Return the error for an object of another library that is a table, or one flat column."""
+    name = _taker(obj)
+    if isinstance(found, np.ndarray):
+        way = "LoDTensor.from_lengths(obj, lengths) makes sequences of its rows"
+    elif name in ("from_pandas", "from_polars", "from_arrow"):
+        way = f"lodcore.{name}(obj, by='key') makes sequences of its rows, lodcore.{name}(obj) takes columns of lists"
+    else:
+        way = f"lodcore.{name}(obj) takes it"
+    return DTypeError(f"{where}: is {with_article(type(obj).__name__)}, no array of sequences; {way}")
 
 
 class _NotDenseError(ShapeError, AttributeError):

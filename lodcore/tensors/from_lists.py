@@ -9,7 +9,7 @@ import numpy as np
 from lodcore.base.memory import as_size
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import lod_tensor_body
-from lodcore.tensors.conversions import taken
+from lodcore.tensors.conversions import no_sequences, taken
 from lodcore.tensors.kinds import is_foreign, plain_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import DEEPEST, as_dtype, has_leaves, refuse_conversion
@@ -78,8 +78,9 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
         if isinstance(found, LoDTensor):
             return _as_asked(where, found, dtype, num_levels)
         if found is not None:
-            raise DTypeError(f"{where}: obj: makes {type(found).__name__}, no LoDTensor; use its own conversion")
+            raise no_sequences(f"{where}: obj", obj, found)
     if not isinstance(obj, (list, tuple)):
+        refuse_conversion(f"{where}: obj", obj)
         hint = "; LoDTensor.from_arrays(obj) makes a sequence of each obj[i]" if isinstance(obj, np.ndarray) else ""
         raise DTypeError(f"{where}: obj: is {type(obj).__name__}; a list of sequences is needed{hint}")
     levels = as_size(num_levels)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import from_arrow, from_pandas, from_polars, to_pandas, to_polars
+from lodcore import LoDTensor, from_arrow, from_pandas, from_polars, to_pandas, to_polars
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop import load_from_group, save_to_group
 from tests.helpers.libraries import MARKS, imported
@@ -17,6 +17,27 @@ X = lodcore.array([[1], [2]])
 FRAME = pandas.DataFrame({"k": [1, 1], "v": [1, 2]})
 TABLE = polars.DataFrame({"k": [1, 1], "n": [1, None], "s": ["a", None]})
 RECORDS = polars.DataFrame({"k": [1, 1], "c": [{"a": 1, "b": "x"}, {"a": 2, "b": None}]})
+
+
+@for_each(
+    ("table", "name"),
+    [
+        (FRAME, "from_pandas"),
+        (TABLE, "from_polars"),
+        (pyarrow.table({"k": [1, 1], "v": [3, 4]}), "from_arrow"),
+    ],
+)
+def test_array_of_a_table_or_a_flat_column_names_what_takes_it(table, name):
+    with pytest.raises(
+        DTypeError,
+        match=rf"^lodcore.array: obj: is a \w+, no array of sequences; lodcore.{name}\(obj, by='key'\) makes",
+    ):
+        lodcore.array(table)
+    assert getattr(lodcore, name)(table, by="k", nulls=0)["k"].tolist() == [1]
+    if name != "from_arrow":
+        with pytest.raises(DTypeError, match=r"^lodcore.array: obj: is a Series, .*; LoDTensor.from_lengths\(obj, len"):
+            lodcore.array(table["k"])
+        assert LoDTensor.from_lengths(table["k"], [2, 0]).tolist() == [[1, 1], []]
 
 
 @for_each(

@@ -116,8 +116,11 @@ def test_array_of_objects_of_torch_calls_from_torch(monkeypatch):
 
 
 def test_array_refuses_objects_whose_conversion_makes_no_lodtensor():
-    with pytest.raises(DTypeError, match="makes dict, no LoDTensor; use its own conversion"):
+    says = r"^lodcore.array: obj: is an ArrowTable, no array of sequences; lodcore.from_arrow\(obj, by='key'\) makes"
+    with pytest.raises(DTypeError, match=says):
         lodcore.array(interop.ArrowTable({"x": X}))
+    with pytest.raises(DTypeError, match=r"^lodcore.array: obj: is a Groups; g\['column'\] is a column of it"):
+        lodcore.array(interop.Groups({"v": X}, {"k": [1, 2, 3]}))
     assert lodcore.array(X.__class__(X.values, X.lod)).equals(X)
 
 

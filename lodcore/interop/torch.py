@@ -254,7 +254,8 @@ def _strided(torch: Any, where: str, x: Any) -> LoDTensor:
     """Copy the parts of a nested tensor with strided layout."""
     if not isinstance(x, torch.Tensor) or not x.is_nested:
         kind = "a tensor that is not nested" if isinstance(x, torch.Tensor) else type(x).__name__
-        raise DTypeError(f"{where}: x: is {kind}; a nested tensor, a PackedSequence or a Varlen is needed")
+        way = "; lodcore.array(x) takes a list of tensors" if isinstance(x, (list, tuple)) else ""
+        raise DTypeError(f"{where}: x: is {kind}; a nested tensor, a PackedSequence or a Varlen is needed{way}")
     return LoDTensor.from_arrays([_numpy(where, part) for part in x.unbind()])
 
 

@@ -11,7 +11,12 @@ __all__ = ["advice", "name_of", "refused", "refused_on_arrays"]
 #: Expressions that replace a method of ufuncs; x is the tensor.
 METHODS = {"at": "x[index] = x[index] + y", "reduceat": "x.sum(axis=1), x.max(axis=1) and the like"}
 #: Functions that compute number by number, which boundaries do not affect.
-NUMBER_BY_NUMBER = frozenset(("digitize", "i0", "sinc"))
+NUMBER_BY_NUMBER = frozenset(
+    (
+        *("busday_count", "busday_offset", "datetime_as_string", "digitize", "i0", "is_busday"),
+        *("iscomplex", "isreal", "sinc"),
+    )
+)
 #: Functions of all values together.
 TOGETHER = frozenset(("bincount", "histogram", "histogram_bin_edges"))
 

@@ -145,6 +145,7 @@ def test_from_torch_refuses_tensors_that_require_gradients():
     ("made", "says"),
     [
         (lambda: torch.ones(3), "is a tensor that is not nested"),
+        (lambda: [torch.ones(3), torch.ones(2)], "is list; .*; lodcore.array.x. takes a list of tensors"),
         (lambda: 3, "is int; a nested tensor, a PackedSequence"),
         (  # not while tests are collected: torch loads much for it
             lambda: torch.nested.nested_tensor([torch.ones(2)], dtype=torch.bfloat16, layout=torch.jagged),

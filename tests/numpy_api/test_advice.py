@@ -210,9 +210,11 @@ def test_advice_of_refused_functions_runs(name, tmp_path):
 @for_each("name", sorted(name for name in NUMBER_BY_NUMBER | TOGETHER if hasattr(np, name)))  # of this NumPy
 def test_advice_to_call_a_function_on_the_values_runs(name):
     x = for_advice()["x"]
-    values = x.astype(int) if name == "bincount" else x
+    dates = "M8[D]" if "bus" in name or "date" in name else None
+    values = x.astype(dates or (int if name == "bincount" else float))
+    more = {"digitize": ", [1.0, 3.0]", "busday_count": ", np.datetime64(9, 'D')", "busday_offset": ", 0, 'forward'"}
     code = str(refused(getattr(np, name))).partition("; use ")[2].rpartition(", ")[0]
-    found = eval(code.replace(", ...", ", [1.0, 3.0]" if name == "digitize" else ""), {"x": values, "np": np})
+    found = eval(code.replace(", ...", more.get(name, "")), {"x": values, "np": np})
     if name in NUMBER_BY_NUMBER:
         assert found.lod is x.lod
 

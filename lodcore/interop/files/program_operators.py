@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
+from lodcore.base.articles import with_article
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 from lodcore.graph.loops.branches import COND
@@ -50,7 +51,8 @@ def operator_of(where: str, name: Any) -> Op:
         if found is None:
             raise LoDError(f"{where}: names the operator {name[:60]!r}, which this lodcore does not have")
     if not isinstance(found, Op):
-        raise LoDError(f"{where}: needs the operator {name[:60]!r}, which is {type(found).__name__} there")
+        there = "is not defined" if found is None else f"is {with_article(type(found).__name__)}"
+        raise LoDError(f"{where}: needs the operator {name[:60]!r}, which {there} there")
     return found
 
 

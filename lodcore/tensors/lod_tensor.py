@@ -237,9 +237,10 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         lengths : array_like of integers, shape (n,), or LoDTensor of integers, optional
             The number of rows of each line. A LoDTensor has the lengths of the last level, nested like the coarser
             ones: `x.num(-1)` of the tensor before padding. A bool array is used as the mask.
-        mask : array_like of bool, shape (n, padded_length), optional
-            Instead of lengths: selects the rows where it is true, in any positions. With more axes, the result has more
-            levels; a line of lines ends after its last row, so empty sequences at its end are lost.
+        mask : array_like of bool, or of integers that are 0 or 1, shape (n, padded_length), optional
+            Instead of lengths: selects the rows where it is true, in any positions, as the attention mask of a
+            tokenizer does. With more axes, the result has more levels; a line of lines ends after its last row, so
+            empty sequences at its end are lost.
         side : {"right", "left"}
             The side of the padding.
 

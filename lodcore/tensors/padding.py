@@ -200,12 +200,9 @@ def unpadded(where: str, dense: Any, lengths: Any, mask: Any, side: Any = "right
     if mask is None and getattr(lengths, "dtype", None) == np.bool_:
         lengths, mask = None, lengths
     if mask is not None:
-        chosen = as_array(f"{where}: mask", mask)
-        if chosen.dtype != np.bool_:
-            raise DTypeError(f"{where}: mask: has dtype {chosen.dtype}; bool is needed")
+        chosen = _as_bools(f"{where}: mask", mask)
         if chosen.ndim < 2 or chosen.shape != lines.shape[: chosen.ndim]:
             raise ShapeError(f"{where}: mask: has shape {chosen.shape}; dense has {lines.shape[: max(2, chosen.ndim)]}")
-        chosen = chosen.copy()
         return lines[chosen], _masked_lod(chosen, left)
     if getattr(lengths, "num_levels", 0):
         lod = lengths.lod.append(lengths=buffers.as_int64(lengths.values, f"{where}: lengths", LoDError))
@@ -220,6 +217,18 @@ def unpadded(where: str, dense: Any, lengths: Any, mask: Any, side: Any = "right
     rows = buffers.new_rows(where, lines, lod.num_rows, None, 2)
     kernels.pad.unpad_rows(buffers.as_lines(lines), offsets, left, buffers.as_bytes(rows))
     return rows, lod
+
+
+def _as_bools(where: str, mask: Any) -> Array:
+    """Return a private mask of bools, which may be given as integers that are 0 or 1."""
+    given = np.array(as_array(where, mask))
+    if given.dtype.kind not in "biu":
+        raise DTypeError(f"{where}: has dtype {given.dtype}; bool, or integers that are 0 or 1, are needed")
+    chosen = given.astype(np.bool_)
+    if not np.array_equal(chosen, given):
+        place = tuple(np.argwhere(chosen != given)[0].tolist())
+        raise ValueError(f"{where}: is {given[place]} at position {place}; 0 or 1 is needed")
+    return chosen
 
 
 def is_left(where: str, side: Any) -> bool:

@@ -214,7 +214,8 @@ WRONG = [
     ),
     ("lodcore.array([[True], []]).to_padded(2)", DTypeError, "fill_value: is 2; bool cannot hold it"),
     ("LoDTensor.from_padded([[1, 2]], mask=[True])", ShapeError, r"mask: has shape \(1,\); dense has \(1, 2\)"),
-    ("LoDTensor.from_padded([[1, 2]], mask=np.ones((1, 2), 'u1'))", DTypeError, "mask: has dtype uint8; bool"),
+    ("LoDTensor.from_padded([[1, 2]], mask=np.ones((1, 2)))", DTypeError, "mask: has dtype float64; bool, or integers"),
+    ("LoDTensor.from_padded([[1, 2]], mask=[[1, 255]])", ValueError, r"mask: is 255 at position \(0, 1\); 0 or 1 is"),
     (
         "LoDTensor.from_padded(np.zeros((1, 2, 2)), lodcore.array([[1, 3]]))",
         LoDError,

@@ -400,6 +400,10 @@ def test_from_padded_inverts_to_padded(x, side):
 
 
 def test_any_mask_may_choose_rows():
+    for dtype in (bool, np.int64, np.uint8, np.int8):  # integers are those of tokenizers
+        mask = np.array([[1, 0, 1], [0, 0, 0]], dtype)
+        assert LoDTensor.from_padded([[1, 2, 3], [4, 5, 6]], mask=mask).tolist() == [[1, 3], []]
+    assert LoDTensor.from_padded([[1, 2], [3, 4]], mask=[[1, 1], [0, 1]]).tolist() == [[1, 2], [4]]
     x = LoDTensor.from_padded([[1, 2, 3], [4, 5, 6]], mask=[[True, False, True], [False, False, False]])
     assert x.tolist() == [[1, 3], []]
 

@@ -75,6 +75,8 @@ def _prepared(key: Any) -> Any:
         raise TypeError(f"index: is {key!r}; a vector is needed for a mask")
     if key is None:
         return key
+    if isinstance(key, range):
+        return np.arange(key.start, key.stop, key.step)
     if isinstance(key, (list, tuple)):
         if not key:
             return np.empty(0, np.int64)

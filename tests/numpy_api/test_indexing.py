@@ -206,6 +206,32 @@ def test_assignment_of_an_overlapping_part_reads_it_first():
     assert x.tolist() == [[3, 3, 2], [4, 4, 5]]
 
 
+def test_a_range_is_an_index_as_a_list_of_its_integers_is():
+    x = lodcore.array([[[1, 2], [3]], [[4], [5, 6], [7]]])
+    two, none = range(1, -1, -1), range(0)
+    for key, listed in (
+        (two, [1, 0]),
+        (none, []),
+        ((slice(None), two), (slice(None), [1, 0])),
+        ((two, two), ([1, 0], [1, 0])),
+        ((0, two), (0, [1, 0])),
+    ):
+        found, wanted = x[key], x[listed]
+        assert found.tolist() == wanted.tolist()
+        assert found.dtype == wanted.dtype
+    assert np.take(x, two, axis=1).tolist() == x[:, [1, 0]].tolist()
+    written = lodcore.array([[1, 2], [3], [4]])
+    written[range(0, 3, 2), 0] = 9
+    assert written.tolist() == [[9, 2], [3], [9]]
+    with pytest.raises(IndexError, match="2"):
+        x[range(3)]
+    with pytest.raises(IndexError, match=f"index: is {2**70} at position 0; int64 cannot hold that"):
+        x[range(2**70, 2**70 + 1)]
+    with Program():
+        v, d = data("v", (None,), "int64", num_levels=2), data("d", (2, 3), "int64")
+        assert [v[two].num_levels, d[:, range(2)].shape] == [2, (2, 2)]
+
+
 def test_augmented_assignment_to_a_name_makes_a_new_tensor():
     x = lodcore.array([[1, 2], []])
     y = x

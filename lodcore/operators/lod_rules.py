@@ -50,6 +50,8 @@ class LoDRule:
         Whether the LoD of the result is the same object as that of the source.
     by_spec : bool
         Whether the Spec rule says what the structure is.
+    reads : tuple of str
+        The parameters of the operator that the rule names, which it must have.
     """
 
     __module__ = "lodcore.ops"
@@ -62,9 +64,10 @@ class LoDRule:
         total: Callable[[str, dict[str, Any], int], int] | None = None,
         same_object: bool = False,
         by_spec: bool = False,
+        reads: tuple[str, ...] = (),
     ) -> None:
         self.text, self.source, self.kept, self.same_object = text, source, kept, same_object
-        self.total, self.by_spec = total or kept, by_spec
+        self.total, self.by_spec, self.reads = total or kept, by_spec, reads
 
     def __repr__(self) -> str:
         return f"<LoD rule: {self.text}>"
@@ -155,7 +158,13 @@ deepest = LoDRule(
 
 def same_as(name: str) -> LoDRule:
     """Return the rule of a result that has the LoD of one argument, as the same object."""
-    return LoDRule(f"that of `{name}`", lambda given: given[name], lambda where, given, count: count, same_object=True)
+    return LoDRule(
+        f"that of `{name}`",
+        lambda given: given[name],
+        lambda where, given, count: count,
+        same_object=True,
+        reads=(name,),
+    )
 
 
 def _up_to(level: str) -> Callable[[str, dict[str, Any], int], int]:
@@ -165,7 +174,7 @@ def _up_to(level: str) -> Callable[[str, dict[str, Any], int], int]:
 
 def before(level: str, of: str = "x") -> LoDRule:
     """Return the rule of a result that has the levels of an argument before the one given by a parameter."""
-    return LoDRule(f"the levels of `{of}` before `{level}`", _argument(of), _up_to(level))
+    return LoDRule(f"the levels of `{of}` before `{level}`", _argument(of), _up_to(level), reads=(of, level))
 
 
 def outer(level: str, of: str = "x") -> LoDRule:
@@ -178,7 +187,7 @@ def outer(level: str, of: str = "x") -> LoDRule:
             before_it(where, given, count)  # raises if the level does not exist
         return count
 
-    return LoDRule(text, _argument(of), before_it, total)
+    return LoDRule(text, _argument(of), before_it, total, reads=(of, level))
 
 
 def said(text: str) -> LoDRule:

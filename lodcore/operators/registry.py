@@ -146,6 +146,10 @@ class Op(OpBody):
         self.keywords = tuple([name for name in names[code.co_argcount :] if name != "saved"])
         self.takes_out = "out" in names
         self.lod_rule = said(lod_rule) if isinstance(lod_rule, str) else lod_rule
+        for name in [name for name in self.lod_rule.reads if name not in self.parameters]:
+            raise TypeError(
+                f"operator: {function.__name__}: lod_rule: names {name!r}, which is no parameter of the function"
+            )
         self.gradient = differentiable
         self.writes, self.changes = writes, writes is not None
         self.results = results

@@ -14,16 +14,19 @@ from lodcore.ops import (
     Dense,
     Nested,
     Spec,
+    before,
     check_operator,
     elementwise_operator,
     first_levels,
     no_lod,
     operator,
+    outer,
     same_as,
 )
 from lodcore.testing.samples import Sample
 from lodcore.testing.ways import ABSENT, AT_ONCE, IN_PROGRAMS, as_a_method, into_out, of_lists, under_vjp
 from tests.helpers.pages import code_of
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -412,6 +415,17 @@ def test_check_operator_with_refuses_empty_allows_errors_for_empty_batches():
 def test_the_text_of_a_rule_is_not_taken_for_its_description(text):
     with pytest.raises(TypeError, match=r"operator: lod_rule: is the text .*; the rule itself is needed"):
         operator(x=Nested, lod_rule=text)
+
+
+@for_each(
+    ("rule", "name"),
+    [(before("level"), "level"), (outer("level"), "level"), (before("axis", of="z"), "z"), (same_as("z"), "z")],
+)
+def test_a_rule_that_names_no_parameter_is_refused_where_the_operator_is_declared(rule, name):
+    with pytest.raises(
+        TypeError, match=rf"^operator: f: lod_rule: names '{name}', which is no parameter of the function"
+    ):
+        operator(x=Nested, lod_rule=rule)(lambda_named("f", lambda x, axis: x))
 
 
 def test_declarations_that_are_wrong():

@@ -518,16 +518,25 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
         return dense if mask is None else (dense, mask)
 
     def flatten(self, level: int = 0) -> LoDTensor[S] | npt.NDArray[S]:
-        """Remove a level; see `LoD.drop`.
+        """Remove a level, by default the outermost; see `LoD.drop`.
 
         Parameters
         ----------
         level : int
+            With documents of sentences of words, 0 removes the documents, which leaves the sentences of all of them;
+            1 removes the sentences, which leaves the words of each document.
 
         Returns
         -------
         LoDTensor, or ndarray if no level is left
             It shares the values.
+
+        Examples
+        --------
+        >>> import lodcore
+        >>> documents = lodcore.array([[[1, 2], [3]], [[4, 5]]])
+        >>> documents.flatten().tolist(), documents.flatten(1).tolist()
+        ([[1, 2], [3], [4, 5]], [[1, 2, 3], [4, 5]])
         """
         return call_named("LoDTensor.flatten", lod_tensor_body.flattened, self, level)  # type: ignore[no-any-return]
 

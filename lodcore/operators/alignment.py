@@ -90,8 +90,9 @@ def aligned_shapes(where: str, forms: Sequence[tuple[int, Shape]]) -> tuple[int,
         elif count == most and len(shape) == 1:
             shapes.append((None,) * (count + 1) + (1,) * (ndim - axes))
         else:
-            per_sequence = f"x.per_sequence(v, {min(count, forms[widest][0])})"
-            raise _unlike(where, forms, widest, j, f"; {per_sequence} repeats one entry per sequence for its rows")
+            (least, v), (_, x) = sorted([(count, j), (forms[widest][0], widest)])
+            repeated = f"{operand_name(where, x)}.per_sequence({operand_name(where, v)}, {least})"
+            raise _unlike(where, forms, widest, j, f"; {repeated} repeats one entry per sequence for its rows")
     for axis in range(1, most + 1):
         for j, count in enumerate(levels):
             if axis > count and shapes[j][axis] not in (1, None):

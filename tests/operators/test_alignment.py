@@ -159,10 +159,10 @@ def test_operands_of_other_structures_are_refused_with_axis_and_per_sequence_nam
         x - x.mean(axis=1, keepdims=True)
     with pytest.raises(LoDError, match=r"axis=\(0, 1, 2\)"):
         x - x.mean(axis=0, keepdims=True)
-    with pytest.raises(LoDError, match=r"y: has 1 level; x has 2; x.per_sequence\(v, 1\) repeats one entry per seq"):
+    with pytest.raises(LoDError, match=r"y: has 1 level; x has 2; x.per_sequence\(y, 1\) repeats one entry per seq"):
         x - x.sum(axis=2)
     assert (x - x.per_sequence(x.sum(axis=2), 1)).tolist() == [[[-2.0, -1.0], [0.0]], [[0.0]]]
-    with pytest.raises(LoDError, match=r"y: has 2 levels; x has 1; x.per_sequence\(v, 1\)"):
+    with pytest.raises(LoDError, match=r"y: has 2 levels; x has 1; y.per_sequence\(x, 1\)"):
         x.sum(axis=2) - x
     with pytest.raises(LoDError, match=r"assignment: value: has 2 levels; x\[...\] has 1$"):
         x.sum(axis=2)[:] = x

@@ -124,7 +124,7 @@ OF_THE_RUN = re.compile(
     r"row for each|(at (row|position)|batch) \d|out of bounds|on axis (0|1, along which x is ragged; 1 )|"
     r"index: is -?\d|h_0: has shape|step: is .*(count|array)|pad_value: is .* cannot|default: is|labels: have|"
     r"lengths: have|[yd]: (offsets|has \d+ r)|bytes; this|maxlen: is -?\d;|mask: (has (\d|rows)|is true)|"
-    r"repeats: (is|make)|offsets\[|num_rows|levels and|numbered by int32|could not be broadcast together"
+    r"repeats: (is|make)|offsets\[|num_rows|levels? and|numbered by int32|could not be broadcast together"
 )
 #: Other wrong calls that are found when the Program runs: an argument is a list, or a number instead of a tensor.
 MORE_OF_THE_RUN = {

@@ -395,13 +395,11 @@ cdef class OpBody:
                 if name in kwargs:
                     kwargs[name] = self.taken(j, kwargs[name])
         result = self.function(*args, **kwargs) if kwargs else self.function(*args)
-        if self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple):
-            for given in args:
-                if type(given) is self.nested:
-                    return self.finished(result, given, args, kwargs)
-            if kwargs:
-                return self.finish(result, args, kwargs)
-        return self.finish(result, args, kwargs) if type(result) in NO_RESULTS else result
+        cdef bint is_plain = self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple)
+        for given in args if is_plain else ():
+            if type(given) is self.nested:
+                return self.finished(result, given, args, kwargs)
+        return self.finish(result, args, kwargs) if (kwargs and is_plain) or type(result) in NO_RESULTS else result
 
     @property
     def converts(self):

@@ -119,7 +119,8 @@ def concat_lods(str where, list lods):
         lod = entry
         num_levels = lod.n_levels if j == 0 else num_levels
         if lod.n_levels != num_levels:
-            raise LoDError(f"{where}: batch {j}: has {with_number(lod.n_levels, 'level')}; the first one has {num_levels}")
+            has = with_number(lod.n_levels, "level")
+            raise LoDError(f"{where}: batch {j}: has {has}; the first one has {num_levels}")
         if lod.n_rows > INT64_MAX - rows:
             total = int(rows) + lod.num_rows
             raise MemoryError(f"{where}: the result has {total} rows with batch {j}; 2**63 - 1 is the most")
@@ -161,7 +162,8 @@ def check_coarser(str where, list lods, names, Py_ssize_t k):
     for j in range(1, len(lods)):
         lod = lods[j]
         if lod.n_levels != first.n_levels:
-            raise LoDError(f"{where}: {names(j)}: has {with_number(lod.n_levels, 'level')}; {names(0)} has {first.n_levels}")
+            has = with_number(lod.n_levels, "level")
+            raise LoDError(f"{where}: {names(j)}: has {has}; {names(0)} has {first.n_levels}")
         for level in range(k + 1):
             mine, theirs = first.level(level, &wanted), lod.level(level, &count)
             if count != wanted:

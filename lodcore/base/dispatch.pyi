@@ -41,6 +41,7 @@ def recorder_of(given: Any) -> Any: ...
 def recorder(given: Iterable[Any]) -> Any: ...
 
 OPS: dict[str, Any]
+NO_RESULTS: frozenset[type]
 
 @disjoint_base
 class OpBody:

@@ -126,6 +126,7 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     others = with_dates(where, np.asarray(others)) if isinstance(others, (list, tuple)) else others
 
     def is_among(values: Any) -> Any:
-        return np.isin(*alike([values, others]), assume_unique, invert, **kwargs)
+        values, among = alike([values, others])
+        return np.isin(values, among, assume_unique, invert, **kwargs)
 
     return shared("isin", is_among, element)

@@ -23,7 +23,7 @@ RECORDS = polars.DataFrame({"k": [1, 1], "c": [{"a": 1, "b": "x"}, {"a": 2, "b":
     ("table", "name"),
     [
         (FRAME, "from_pandas"),
-        (TABLE, "from_polars"),
+        (TABLE.fill_null(0).fill_null("a"), "from_polars"),
         (pyarrow.table({"k": [1, 1], "v": [3, 4]}), "from_arrow"),
     ],
 )

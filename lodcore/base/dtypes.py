@@ -80,6 +80,8 @@ def _with_room(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def alike(values: Sequence[Any]) -> Sequence[Any]:
     """Return arrays for NumPy to join: records of several dtypes have their common one."""
+    if getattr(getattr(values[0], "dtype", None), "names", None) is None:  # the usual case
+        return values
     kinds = dict.fromkeys(getattr(x, "dtype", None) for x in values)
     if len(kinds) < 2 or any(dtype is None or dtype.names is None for dtype in kinds):
         return values

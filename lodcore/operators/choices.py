@@ -43,7 +43,9 @@ def choose(condition: Any, x: Any, y: Any) -> Any:
         made = _chosen(condition, x, y)
         if made is not None:
             return made
-    return np.where(condition, *alike([x, y]))
+    if type(x) is not float and getattr(getattr(x, "dtype", None), "names", None) is not None:
+        x, y = alike((x, y))
+    return np.where(condition, x, y)
 
 
 def _chosen(condition: Array, x: Any, y: Any) -> Array | None:

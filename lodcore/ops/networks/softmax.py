@@ -298,8 +298,7 @@ def _(rows: Any, x: Any, axis: int) -> Any:
 
 @softmax.define_infer
 def _(x: Spec, axis: int) -> Spec:
-    _axis("softmax", axis, len(x.shape), x.num_levels > 0)
-    return Spec(x.shape, float_of("softmax", x.dtype))
+    return _inferred("softmax", x, axis)
 
 
 @softmax.define_vjp
@@ -370,8 +369,7 @@ def _(rows: Any, x: Any, axis: int) -> Any:
 
 @log_softmax.define_infer
 def _(x: Spec, axis: int) -> Spec:
-    _axis("log_softmax", axis, len(x.shape), x.num_levels > 0)
-    return Spec(x.shape, float_of("log_softmax", x.dtype))
+    return _inferred("log_softmax", x, axis)
 
 
 @log_softmax.define_vjp
@@ -388,6 +386,11 @@ def _values_of(name: str, x: Any, axis: Any) -> tuple[Array, int]:
     values = array_of(name, x)
     where = _axis(name, axis, values.ndim, isinstance(x, LoDTensor))
     return values.astype(float_of(name, values.dtype), copy=False), where
+
+
+def _inferred(name: str, x: Spec, axis: Any) -> Spec:
+    _axis(name, axis, len(x.shape), x.num_levels > 0)
+    return Spec(x.shape, float_of(name, x.dtype))
 
 
 def _axis(name: str, axis: Any, ndim: int, nested: bool) -> int:

@@ -23,7 +23,8 @@ from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Index
 from lodcore.ops.elementwise.math import float_of
 from lodcore.ops.networks.matrix import SharedMatrix
-from lodcore.ops.reduce.pool import DIVIDE, extremes
+from lodcore.ops.networks.softmax import log_sums
+from lodcore.ops.reduce.pool import DIVIDE, along_axis, extremes
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.tensor import Spec
@@ -258,7 +259,7 @@ def _smooth_losses(scores: Array, classes: Array, spread: float) -> tuple[Array,
     with named_caller():
         with np.errstate(invalid="ignore"), Recycled():  # inf - inf
             shifted = scores - _greatest(scores) if scores.size else scores
-        losses = _log_sums(shifted, _row_bounds(scores))
+        losses = _log_sums(shifted)
         picked = shifted[np.arange(len(scores)), classes]
         if not spread:
             return losses - picked, shifted
@@ -296,17 +297,13 @@ def _means(x: Array) -> Array:
     if x.dtype.char not in "fd":
         return np.asarray(x.mean(1))
     made = np.empty((len(x), 1), x.dtype)
-    over_sequences(kernels.pool.sum_rows, "ro.s", x.reshape(-1, 1), _row_bounds(x), DIVIDE["mean"], made)
+    over_sequences(kernels.pool.sum_rows, "ro.s", *along_axis(x, 1), DIVIDE["mean"], made)
     return made[:, 0]
 
 
-def _log_sums(x: Array, bounds: Array) -> Array:
+def _log_sums(x: Array) -> Array:
     """Compute log(sum(exp(x))) of each row, whose maximum must be 0."""
-    if x.dtype.char not in "fd":
-        return np.asarray(np.log(np.exp(x).sum(1)))
-    made = np.empty((len(x), 1), x.dtype)
-    over_sequences(kernels.softmax.log_sum_exp, "ros", x.reshape(-1, 1), bounds, made, cost=COST)
-    return made[:, 0]
+    return log_sums(x, 1)[:, 0] if x.dtype.char in "fd" else np.asarray(np.log(np.exp(x).sum(1)))
 
 
 def _spread(d: Array, x: Array) -> Array:
@@ -315,14 +312,8 @@ def _spread(d: Array, x: Array) -> Array:
         powers = np.exp(x)
         return np.asarray(powers * (d / powers.sum(1))[:, None])
     made, given = np.empty(x.shape, x.dtype), np.ascontiguousarray(d, x.dtype).reshape(-1, 1)
-    cells = x.reshape(-1, 1), _row_bounds(x), made.reshape(-1, 1)
-    over_sequences(kernels.softmax.spread_softmax, "sror", given, *cells, cost=COST)
+    over_sequences(kernels.softmax.spread_softmax, "sror", given, *along_axis(x, 1), made.reshape(-1, 1), cost=COST)
     return made
-
-
-def _row_bounds(x: Array) -> Array:
-    """Return offsets that make each row a sequence of its entries."""
-    return np.arange(0, x.size + 1, max(x.shape[1], 1), dtype=np.int64)
 
 
 def _ignored(label: Any) -> int | None:

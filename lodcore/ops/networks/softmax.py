@@ -346,14 +346,19 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
     if values.dtype.char not in "fd":
         with named_caller():
             return _log_softmax(values, where)
-    largest = extremes(values, where, is_min=False)
     with named_caller(), np.errstate(invalid="ignore"), Recycled():  # inf - inf
-        shifted = values - largest
-    rows, bounds = along_axis(shifted, where)
-    sums = np.empty((len(bounds) - 1, rows.shape[1]), rows.dtype)
-    over_sequences(kernels.softmax.log_sum_exp, "ros", rows, bounds, sums, cost=COST)
-    shifted -= sums.reshape(largest.shape)
+        shifted = values - extremes(values, where, is_min=False)
+    shifted -= log_sums(shifted, where)
     return shifted
+
+
+def log_sums(x: Array, axis: int) -> Array:
+    """Compute log(sum(exp(x))) along an axis of float32 or float64, whose maxima are 0; it is kept with length 1."""
+    rows, bounds = along_axis(x, axis)
+    made = np.empty((*x.shape[:axis], 1, *x.shape[axis + 1 :]), rows.dtype)
+    cells = made.reshape(len(bounds) - 1, rows.shape[1])
+    over_sequences(kernels.softmax.log_sum_exp, "ros", rows, bounds, cells, cost=COST)
+    return made
 
 
 def _log_softmax(values: Any, axis: int) -> Any:

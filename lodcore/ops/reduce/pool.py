@@ -286,7 +286,7 @@ def along_axis(x: Array, axis: int) -> tuple[Array, Array]:
     """Return numbers as rows, and the offsets of the sequences of them that lie along an axis."""
     count, width = math.prod(x.shape[: axis + 1]), math.prod(x.shape[axis + 1 :])
     rows = np.ascontiguousarray(x, np.dtype(x.dtype.char)).reshape(count, width)
-    return rows, np.arange(0, count + 1, x.shape[axis], dtype=np.int64)
+    return rows, np.arange(0, count + 1, max(x.shape[axis], 1), dtype=np.int64)
 
 
 def extremes(x: Array, axis: int, is_min: bool) -> Array:

@@ -60,11 +60,9 @@ def _offsets(lengths: Array) -> Array:
 
 def utf8_of_strings(where: str, strings: Sequence[Any]) -> tuple[Array, Array]:
     """Encode Python strings as `utf8_of` does; bytes are not encoded again."""
-    if set(map(type, strings)) == {str}:
-        try:
-            return _of_joined(where, "".join(strings), np.fromiter(map(len, strings), np.int64))
-        except UnicodeError:  # which string it is, is found below
-            pass
+    found = _of_text(strings)
+    if found is not None:
+        return found
     try:
         encoded = [string if isinstance(string, bytes) else str.encode(string) for string in strings]
     except TypeError:
@@ -78,11 +76,15 @@ def utf8_of_strings(where: str, strings: Sequence[Any]) -> tuple[Array, Array]:
     return offsets, np.frombuffer(b"".join(encoded), np.uint8)
 
 
-def _of_joined(where: str, joined: str, lengths: Array) -> tuple[Array, Array]:
-    """Encode strings that were joined, of these numbers of characters."""
-    offsets, letters = _offsets(lengths), np.frombuffer(joined.encode(), np.uint8)
+def _of_text(strings: Sequence[Any]) -> tuple[Array, Array] | None:
+    """Encode Python strings at once; None if some are bytes or not text, or changed while they were read."""
+    try:
+        joined = "".join(strings)
+        offsets, letters = _offsets(np.fromiter(map(len, strings), np.int64)), np.frombuffer(joined.encode(), np.uint8)
+    except (TypeError, UnicodeError):
+        return None
     if offsets[-1] != len(joined):
-        raise DTypeError(f"{where}: changed while it was read")
+        return None
     if len(letters) > len(joined):  # some characters are several bytes, all of which but the first begin with 10
         begins = np.append(np.flatnonzero((letters & 0xC0) != 0x80), len(letters))
         np.take(begins, offsets.copy(), out=offsets)

@@ -47,12 +47,13 @@ def handler_of(array):
 
 
 def room(array):
-    """Return the number of usable bytes of an array, where the system reports it."""
+    """Return the number of usable bytes of an array of our handler, where the system reports it."""
     if sys.platform != "linux":
         return array.nbytes
     usable = ctypes.CDLL(None).malloc_usable_size
     usable.restype, usable.argtypes = ctypes.c_size_t, [ctypes.c_void_p]
-    return usable(array.ctypes.data)
+    start = ctypes.c_void_p.from_address(array.ctypes.data - ctypes.sizeof(ctypes.c_void_p)).value
+    return usable(start) - (array.ctypes.data - start)
 
 
 def test_later_result_reuses_the_memory_of_a_freed_one():
@@ -67,6 +68,19 @@ def test_later_result_reuses_the_memory_of_a_freed_one():
     assert again.values.ctypes.data == place
     alive = gather_sequences(x, [1, 0])
     assert not np.may_share_memory(alive.values, again.values)
+
+
+@given(st.integers(0, 70_000), st.integers(0, 70_000))
+def test_memory_of_results_begins_at_a_line_of_the_cache(count, other):
+    """Also after it was resized, with its content: no vector of the kernels lies in two lines."""
+    with Recycled():
+        made, zeros = np.arange(count, dtype=np.uint16), np.zeros(count, np.uint16)
+    assert made.ctypes.data % 64 == zeros.ctypes.data % 64 == 0
+    assert not zeros.any()
+    made.resize(other, refcheck=False)
+    assert made.ctypes.data % 64 == 0
+    same = min(count, other)
+    np.testing.assert_array_equal(made[:same], np.arange(same, dtype=np.uint16))
 
 
 def test_small_results_and_foreign_arrays_are_not_recycled():

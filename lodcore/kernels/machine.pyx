@@ -54,6 +54,7 @@ cdef extern from "numpy/ufuncobject.h" nogil:
 cdef enum:
     MOST_ROWS = 32  # of a tile
     CACHED = 1 << 16  # bytes of the scratch memory
+    LINE_BYTES = 64  # of a line of the cache
     MOST = 1 << 24  # cells of a row of the scratch memory
     SMALL = 1125899906842624  # 2**50: the product of two numbers up to this is finite, and so are sums of such
 
@@ -132,11 +133,11 @@ cdef bint within(const Instruction* one, int64_t rows, real most, real* unused) 
     """Return whether no number of the left operand of a product is nan, or larger than a limit."""
     cdef const real* x
     cdef int64_t r, c
-    cdef bint found = False
+    cdef int found = 0
     for r in range(rows):
         x = <const real*> (one.x.place + r * one.x.line)
         for c in range(one.depth):
-            found |= not (-most <= x[c] and x[c] <= most)
+            found |= (not x[c] <= most) | (not -x[c] <= most)  # also for nan
         if found:
             return False
     return True
@@ -257,6 +258,7 @@ def run_steps(
     cdef bint single
     cdef Operand* places
     cdef Instruction* program
+    cdef char* memory
     cdef char* scratch
     cdef Steps run
     cdef int64_t* counted
@@ -278,10 +280,11 @@ def run_steps(
     for j in range(size):
         if instructions[j, 0] == UFUNC and 0 < instructions[j, 1] <= SHORT:
             width = max(width, instructions[j, 1])
-    scratch = <char*> malloc(max((cells + 3 * width) * run.tile * 8, 1))
+    memory = <char*> malloc((cells + 3 * width) * run.tile * 8 + LINE_BYTES)
+    scratch = memory + LINE_BYTES - <Py_ssize_t> memory % LINE_BYTES  # so that no vector lies in two lines of the cache
     counted = <int64_t*> malloc(max(starts.shape[0], run.tile) * sizeof(int64_t))
     try:
-        if places == NULL or program == NULL or scratch == NULL or counted == NULL:
+        if places == NULL or program == NULL or memory == NULL or counted == NULL:
             raise MemoryError
         for j in range(max(starts.shape[0], run.tile)):
             counted[j] = j
@@ -301,7 +304,7 @@ def run_steps(
     finally:
         free(places)
         free(program)
-        free(scratch)
+        free(memory)
         free(counted)
     return numbered(flags)
 

@@ -6,8 +6,9 @@ from reference.arithmetic import sigmoid_of, square_root
 
 TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
 MOVE, ADD, SUB, MUL, DIV, NEG, ABS, SQRT, SQUARE, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL = range(15)
-SELECT, EXPAND, SIGMOID, LOGISTIC_BACK, TANH_BACK, ADD_THREE, SUM, LARGEST, FIRST, UFUNC = range(15, 25)
-PRODUCT, PRODUCT_ADDED, CALL = range(25, 28)
+SELECT, EXPAND, SIGMOID, LOGISTIC_BACK, TANH_BACK, ADD_THREE = range(15, 21)
+MUL_ADD, MUL_SUB, SUB_MUL, TIMES_SUB, LOGISTIC_BACK_MUL, TANH_BACK_MUL = range(21, 27)
+SUM, LARGEST, FIRST, UFUNC, PRODUCT, PRODUCT_ADDED, CALL = range(27, 34)
 PARTS, MOST = 16, 2**24
 
 
@@ -78,9 +79,25 @@ def _number(code, given):
         return (x + y) + given[2]
     if code == TANH_BACK:
         return (real(1) - y * y) * x
+    if MUL_ADD <= code <= TANH_BACK_MUL:
+        return _of_two(code, x, y, given[2], real(1))
     if code in (MOVE, EXPAND):
         return x
     return real(_holds(code, x, y))
+
+
+def _of_two(code, x, y, z, one):
+    """Compute what two instructions do."""
+    if code == MUL_ADD:
+        return x * y + z
+    if code == MUL_SUB:
+        return x * y - z
+    if code == SUB_MUL:
+        return z - x * y
+    if code == TIMES_SUB:
+        return (x - y) * z
+    factor = (one - z) * z if code == LOGISTIC_BACK_MUL else one - z * z
+    return factor * (x * y)
 
 
 def _positive(x):

@@ -45,8 +45,8 @@ cdef enum Kind:
 
 cdef enum Code:
     MOVE, ADD, SUB, MUL, DIV, NEG, ABS, SQRT, SQUARE, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL
-    SELECT, EXPAND, SIGMOID, LOGISTIC_BACK, TANH_BACK, ADD_THREE, SUM, LARGEST, FIRST, UFUNC, PRODUCT
-    PRODUCT_ADDED, CALL
+    SELECT, EXPAND, SIGMOID, LOGISTIC_BACK, TANH_BACK, ADD_THREE, MUL_ADD, MUL_SUB, SUB_MUL, TIMES_SUB
+    LOGISTIC_BACK_MUL, TANH_BACK_MUL, SUM, LARGEST, FIRST, UFUNC, PRODUCT, PRODUCT_ADDED, CALL
 
 ctypedef void (*Loop)(char**, cnp.npy_intp*, cnp.npy_intp*, void*) noexcept nogil  # of a ufunc
 
@@ -133,6 +133,18 @@ cdef inline forced_void numbers(
             out[c] = (one - y[c] * y[c]) * x[c]
         elif code == ADD_THREE:
             out[c] = (x[c] + y[c]) + z[c]
+        elif code == MUL_ADD:
+            out[c] = x[c] * y[c] + z[c]
+        elif code == MUL_SUB:
+            out[c] = x[c] * y[c] - z[c]
+        elif code == SUB_MUL:
+            out[c] = z[c] - x[c] * y[c]
+        elif code == TIMES_SUB:
+            out[c] = (x[c] - y[c]) * z[c]
+        elif code == LOGISTIC_BACK_MUL:
+            out[c] = ((one - z[c]) * z[c]) * (x[c] * y[c])
+        elif code == TANH_BACK_MUL:
+            out[c] = (one - z[c] * z[c]) * (x[c] * y[c])
 
 
 cdef inline forced_void first_of(real* out, const real* x, real wanted, int64_t count) noexcept nogil:
@@ -331,6 +343,18 @@ cdef inline forced_void compute(
         each_row(TANH_BACK, one, first, rows, starts, counted, unused)
     elif one.code == ADD_THREE:
         each_row(ADD_THREE, one, first, rows, starts, counted, unused)
+    elif one.code == MUL_ADD:
+        each_row(MUL_ADD, one, first, rows, starts, counted, unused)
+    elif one.code == MUL_SUB:
+        each_row(MUL_SUB, one, first, rows, starts, counted, unused)
+    elif one.code == SUB_MUL:
+        each_row(SUB_MUL, one, first, rows, starts, counted, unused)
+    elif one.code == TIMES_SUB:
+        each_row(TIMES_SUB, one, first, rows, starts, counted, unused)
+    elif one.code == LOGISTIC_BACK_MUL:
+        each_row(LOGISTIC_BACK_MUL, one, first, rows, starts, counted, unused)
+    elif one.code == TANH_BACK_MUL:
+        each_row(TANH_BACK_MUL, one, first, rows, starts, counted, unused)
     elif one.code == SUM:
         each_row(SUM, one, first, rows, starts, counted, unused)
     elif one.code == FIRST:

@@ -7,12 +7,15 @@ from tests.helpers.against_twin import GARBAGE, MARGIN, guarded
 TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
 CODES = ["move", "add", "sub", "mul", "div", "neg", "abs", "sqrt", "square"]
 CODES += ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "select", "expand"]
-CODES += ["sigmoid", "logistic_back", "tanh_back", "add_three", "sum", "largest", "first", "ufunc"]
+CODES += ["sigmoid", "logistic_back", "tanh_back", "add_three"]
+CODES += ["mul_add", "mul_sub", "sub_mul", "times_sub", "logistic_back_mul", "tanh_back_mul"]
+CODES += ["sum", "largest", "first", "ufunc"]
 CODES += ["product", "added", "call"]
 CODE = {name: number for number, name in enumerate(CODES)}
 ONE = ["move", "neg", "abs", "square", "sigmoid", "sqrt"]
 TWO = ["add", "sub", "mul", "div", "logistic_back", "tanh_back"]
 TWO += ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal"]
+THREE = ["select", "add_three", "mul_add", "mul_sub", "sub_mul", "times_sub", "logistic_back_mul", "tanh_back_mul"]
 ORDINARY = [0.5, -1.25, 3, -2, 1, 0, -0.0, 0.1]
 EXTREME = [np.inf, -np.inf, np.nan, 1e38, -1e-38, 1e-45]
 

@@ -17,6 +17,7 @@ from tests.helpers.instructions import (
     ONE,
     ORDINARY,
     ROW,
+    THREE,
     TILE,
     TWO,
     changed,
@@ -72,7 +73,7 @@ class Chain:
         self.instructions.append((CODE[code], 1, out, x, y, z, number, 0))
 
     def _add(self, out):
-        kind = self.random.choice(["one", "two", "select", "add_three", "ufunc"])
+        kind = self.random.choice(["one", "two", "three", "ufunc"])
         x, y, z = (int(self.random.choice(self.known)) for _ in range(3))
         if kind == "ufunc":
             number = int(self.random.integers(len(UFUNCS)))
@@ -80,7 +81,7 @@ class Chain:
         elif kind in ("one", "two"):
             self._step(str(self.random.choice(ONE if kind == "one" else TWO)), out, x, -1 if kind == "one" else y)
         else:
-            self._step(kind, out, x, y, z)
+            self._step(str(self.random.choice(THREE)), out, x, y, z)
         self.known.append(out)
 
 

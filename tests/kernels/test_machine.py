@@ -24,6 +24,7 @@ from tests.helpers.instructions import (
     ONE,
     ORDINARY,
     ROW,
+    THREE,
     TILE,
     TWO,
     changed,
@@ -123,7 +124,7 @@ class Program:
         return made
 
     def _add(self):
-        kinds = ["one", "two", "select", "add_three", "expand", "sum", "largest", "first", "ufunc", "product"]
+        kinds = ["one", "two", "three", "expand", "sum", "largest", "first", "ufunc", "product"]
         kind = self.random.choice(kinds)
         x, width = self._pick()
         if kind == "product":
@@ -142,8 +143,9 @@ class Program:
             return
         y, z = self._pick(width)[0], self._pick(width)[0]
         number = int(self.random.integers(len(UFUNCS))) if kind == "ufunc" else -1
-        several = {"one": 1, "two": 2, "select": 3, "add_three": 3}.get(kind) or UFUNCS[number].nin
-        code = str(self.random.choice(ONE if kind == "one" else TWO)) if kind in ("one", "two") else kind
+        codes = {"one": ONE, "two": TWO, "three": THREE}.get(kind)
+        several = UFUNCS[number].nin if codes is None else ["one", "two", "three"].index(kind) + 1
+        code = kind if codes is None else str(self.random.choice(codes))
         given = [x, y, z][:several] + [-1] * (3 - several)
         self._step(code, width, self._target(width), *given, number)
 
@@ -261,7 +263,7 @@ def test_small_program():
         *[changed("operands", (0, 3), column) for column in (-1, 1, 3, 2**62)],
         *[changed("operands", 0, row) for row in ([TILE, -1, 2, 0], [TILE, 2**40, 2, 0], [TILE, 0, 2**40, 0])],
         *[changed("operands", (3, 1), array) for array in (4, 2**62)],
-        *[changed("instructions", (0, 0), code) for code in (-1, 26)],
+        *[changed("instructions", (0, 0), code) for code in (-1, CODE["added"])],
         *[changed("instructions", (0, 1), width) for width in (0, -1, 3)],
         *[changed("instructions", (0, 2), out) for out in (-1, 0, 1, 5)],
         *[changed("instructions", (0, 3), x) for x in (-1, 5)],

@@ -283,7 +283,7 @@ class Compiled:
         for v, j, start, width, matrix in one.hoisted:
             rows = given.inputs[j][bundle.low : bundle.high, start : start + width]
             part("products for all rows", packed[matrix, False].times, rows, given.arrays[v][bundle.low : bundle.high])
-        if one.states:  # whose arrays belong to this bundle
+        if one.states and len(given.bundles) > 1:  # whose arrays belong to this bundle
             own = own.copy()
         for j in one.states:
             boot = given.boots[j]
@@ -348,7 +348,9 @@ class Compiled:
         own: dict[Any, Array] = {key: np.empty((count, width), dtype) for key, width in one.rooms}
         for d, (whole, column) in one.way.parts.items():
             own["d", d] = own["d", whole][:, column : column + d.width]
-        own.update({("cotangent", j): d for j, d in enumerate(cotangents) if d is not None})
+        for j, d_output in enumerate(cotangents):
+            if d_output is not None:
+                own["cotangent", j] = d_output
         packed = part("pack matrices", _packed, given.outer, one.matrices)
         d_boots: list[Any] = [
             None if not needed else np.zeros_like(boot) if d is None else d.astype(dtype)
@@ -358,7 +360,7 @@ class Compiled:
         flags, totals = [0] * len(given.bundles), {}  # type: list[int], dict[Any, Any]
 
         def task(number: int) -> None:
-            bundle, mine = given.bundles[number], own.copy()
+            bundle, mine = given.bundles[number], own if len(given.bundles) == 1 else own.copy()
             for j in one.way.states:  # sequences begin at even and at odd steps
                 for side in range(2):
                     mine["pair", j, side] = bundle.states(d_lasts[j], given.boots[j].shape[1], dtype)
@@ -401,4 +403,4 @@ class Compiled:
 
 def _packed(outer: dict[Any, Array], needed: Iterable[tuple[Any, bool]]) -> Packed:
     """Pack matrices for products."""
-    return {(matrix, transposed): Weight(outer[matrix], transposed) for matrix, transposed in dict.fromkeys(needed)}
+    return {one: Weight(outer[one[0]], one[1]) for one in needed}

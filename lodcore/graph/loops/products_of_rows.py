@@ -68,7 +68,7 @@ class OuterGradients:
     """
 
     def __init__(self, body: Lowered, back: LoweredGradients, slices: Sequence[Slices]) -> None:
-        self._dtype, self._following = body.dtype, body.following
+        self._dtype, self._following, self._parts = body.dtype, body.following, back.parts
         self._sums = _sums_of(back)
         met = {*[pair.matrix for pair in back.pairs], *back.lines}
         some = [one for one in slices if not met.isdisjoint(one.keys)]
@@ -135,10 +135,16 @@ class OuterGradients:
                 continue
             states = given.arrays[self._following[left.detail]]
             found.append((states, neighbours.before, rows, neighbours.behind))
-            if not given.zeros[left.detail] or not kernels.machine.is_below(rows[neighbours.firsts], np.inf):
+            if not given.zeros[left.detail] or not self._finite_at_first(d, arrays, neighbours):
                 boot = given.boots[left.detail]
                 found.append((boot, neighbours.sequences, rows, neighbours.firsts))
         return found
+
+    def _finite_at_first(self, d: Value, arrays: dict[Any, Array], neighbours: Neighbours) -> bool:
+        """Return whether all numbers of the first rows of sequences are finite."""
+        whole, column = self._parts.get(d, (d, 0))
+        firsts = arrays["d", whole].take(neighbours.firsts, 0)  # of contiguous rows
+        return bool(kernels.machine.is_below(firsts[:, column : column + d.width], np.inf))
 
 
 def _sums_of(back: LoweredGradients) -> list[tuple[Value, list[tuple[Any, int, int]]]]:

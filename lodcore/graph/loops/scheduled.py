@@ -22,6 +22,18 @@ __all__ = ["Place", "Schedule", "Sink", "scheduled"]
 #: Instructions that run on all rows of a step at once.
 OF_ALL_ROWS = frozenset(["product", "call"])
 
+#: Instructions that compute what two others do: by these two, and the operand of the second that the first one makes.
+TOGETHER = {
+    ("mul", "add", 1): "mul_add",
+    ("mul", "add", 2): "mul_add",
+    ("mul", "sub", 1): "mul_sub",
+    ("mul", "sub", 2): "sub_mul",
+    ("sub", "mul", 1): "times_sub",
+    ("sub", "mul", 2): "times_sub",
+    ("mul", "logistic_back", 1): "logistic_back_mul",
+    ("mul", "tanh_back", 1): "tanh_back_mul",
+}
+
 #: Those that do not read as many columns as they write.
 OTHER_WIDTHS = frozenset(["product", "added", "call", "sum", "largest", "expand", "first"])
 
@@ -301,7 +313,7 @@ class _Schedule:
     def program(self, spare: dict[Any, int], movable: set[Any]) -> Schedule:
         """Return the program; see `scheduled`."""
         self._place_all()
-        lines = list(self._in_passes())
+        lines = _together(list(self._in_passes()))
         moved = _moved(lines, spare, movable)
         if moved:
             lines = [(code, width, [_in(moved, p) for p in places], number) for code, width, places, number in lines]
@@ -392,6 +404,36 @@ class _Schedule:
     def _table(self) -> Array:
         rows = [(p.kind, p.key if p.kind == TILE else self._array(p), p.line, p.column) for p in self._operands]
         return np.array(rows, np.int64).reshape(len(rows), 4)
+
+
+def _together(lines: list[tuple[str, int, list[Place], Any]]) -> list[tuple[str, int, list[Place], Any]]:
+    """Compute two instructions by one where only the second one reads what the first one writes, in the same tile."""
+    writers: dict[Any, list[int]] = {}
+    readers: dict[Any, list[tuple[int, int]]] = {}
+    for at, (_, _, places, _) in enumerate(lines):
+        writers.setdefault(places[0].key, []).append(at)
+        for k, place in enumerate(places[1:], 1):
+            readers.setdefault(place.key, []).append((at, k))
+    found: list[Any] = [*lines]
+    for at, (code, width, places, _) in enumerate(lines):
+        out, *given = places
+        if (
+            out.kind != TILE
+            or found[at] is not lines[at]
+            or len(writers[out.key]) != 1
+            or len(readers.get(out.key, ())) != 1
+        ):
+            continue
+        ((where, k),) = readers[out.key]
+        other, other_width, other_places, _ = lines[where]
+        both = TOGETHER.get((code, other, k))
+        if both is None or found[where] is not lines[where] or other_width != width or other_places[k] != out:
+            continue
+        if any(at < one < where for x in given for one in writers.get(x.key, ())):
+            continue  # an operand is written in between
+        found[at] = None
+        found[where] = (both, width, [other_places[0], *given, other_places[3 - k]], -1)
+    return [one for one in found if one is not None]
 
 
 def _moved(

@@ -16,11 +16,11 @@ from lodcore.kernels.simd cimport SIMD_AVX2, SIMD_AVX512, avx2_void, avx512_void
 from lodcore.kernels.simd cimport plain_void, prefetch, read_once, simd_level
 
 cdef extern from "bags.h" nogil:
-    int MOST_BYTES, ROWS_AHEAD
+    int MOST_BYTES
     # of float or of double: all arrays of cells have the type of the result
     int64_t sum_block(
         const void* table, int64_t n_rows, int64_t width, const int64_t* index, const void* weights, int64_t start,
-        int64_t end, int64_t total, int64_t lines, int64_t block, bint wide, void* out)
+        int64_t end, int64_t total, int64_t ahead, int64_t lines, int64_t block, int64_t second, int wide, void* out)
 
 cdef enum:
     MOST_LANES = 64
@@ -28,6 +28,8 @@ cdef enum:
     GATHERED = 4096  # cells of rows of one cell that are gathered before they are pooled: a multiple of all lanes
     TOGETHER = 64  # bags of rows of one cell that are pooled at a time
     AHEAD = 8
+    ROWS_AHEAD = 24
+    LINES_AHEAD = 96  # of the cache: more would leave it before they are read
     LINE = 64
     LINES = 4
     MOST_LINES = 16
@@ -157,15 +159,16 @@ cdef inline int64_t lines_of(const void* rows, int64_t row_bytes) noexcept nogil
 
 cdef inline forced_void sum_bags(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
-    const real* weights, const int divide, const bint wide, real* out, int64_t* bad
+    const real* weights, const int divide, const int wide, real* out, int64_t* bad
 ) noexcept nogil:
     """Sum bags in blocks of columns: each cell is one sum, in the order of the bag.
 
-    Where a block does not fit, the last one overlaps the one before, rather than being cut into several. The first
-    block of a bag prefetches for all.
+    Columns that are no power of two are two blocks side by side, of which the second one begins within the first one.
+    The first block of a bag prefetches for all.
     """
-    cdef int64_t most = (MOST_BYTES if wide else MOST_BYTES // 2) // <int64_t> sizeof(real)
+    cdef int64_t most = (MOST_BYTES >> (2 - wide)) // <int64_t> sizeof(real)
     cdef int64_t lines = lines_of(table, width * <int64_t> sizeof(real))
+    cdef int64_t ahead = min(ROWS_AHEAD, LINES_AHEAD // lines)
     cdef int64_t total = offsets[n_seqs], s, c, block
     for s in range(n_seqs):
         c = 0
@@ -173,16 +176,13 @@ cdef inline forced_void sum_bags(
             block = most
             while block > width - c:
                 block //= 2
-            if block < most and block < width - c and 2 * block <= width:
-                block *= 2
-                c = width - block
             bad[0] = sum_block(
-                table + c, n_rows, width, index, weights, offsets[s], offsets[s + 1], total, 0 if c else lines, block,
-                wide, out + c
+                table + c, n_rows, width, index, weights, offsets[s], offsets[s + 1], total, ahead, 0 if c else lines,
+                block, 0 if block == most else width - c - block, wide, out + c
             )
             if bad[0] >= 0:
                 return
-            c += block
+            c = c + block if block == most else width
         divide_cells(out, width, offsets[s + 1] - offsets[s], divide)
         out += width
 
@@ -237,7 +237,7 @@ cdef inline forced_void best_of_bags(
 
 cdef inline forced_void pool_bags(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
-    int verb, int divide, const bint wide, real* out, int64_t* bad
+    int verb, int divide, const int wide, real* out, int64_t* bad
 ) noexcept nogil:
     if verb == SUM:
         sum_bags(table, n_rows, width, index, offsets, n_seqs, <const real*> NULL, divide, wide, out, bad)
@@ -251,21 +251,21 @@ cdef inline avx512_void pool_bags_avx512(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
     int verb, int divide, real* out, int64_t* bad
 ) noexcept nogil:
-    pool_bags(table, n_rows, width, index, offsets, n_seqs, verb, divide, True, out, bad)
+    pool_bags(table, n_rows, width, index, offsets, n_seqs, verb, divide, 2, out, bad)
 
 
 cdef inline avx2_void pool_bags_avx2(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
     int verb, int divide, real* out, int64_t* bad
 ) noexcept nogil:
-    pool_bags(table, n_rows, width, index, offsets, n_seqs, verb, divide, True, out, bad)
+    pool_bags(table, n_rows, width, index, offsets, n_seqs, verb, divide, 1, out, bad)
 
 
 cdef inline plain_void pool_bags_plain(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
     int verb, int divide, real* out, int64_t* bad
 ) noexcept nogil:
-    pool_bags(table, n_rows, width, index, offsets, n_seqs, verb, divide, False, out, bad)
+    pool_bags(table, n_rows, width, index, offsets, n_seqs, verb, divide, 0, out, bad)
 
 
 cdef inline int64_t run_pool_bags(
@@ -292,21 +292,21 @@ cdef inline avx512_void weigh_bags_avx512(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
     const real* weights, real* out, int64_t* bad
 ) noexcept nogil:
-    sum_bags(table, n_rows, width, index, offsets, n_seqs, weights, BY_ONE, True, out, bad)
+    sum_bags(table, n_rows, width, index, offsets, n_seqs, weights, BY_ONE, 2, out, bad)
 
 
 cdef inline avx2_void weigh_bags_avx2(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
     const real* weights, real* out, int64_t* bad
 ) noexcept nogil:
-    sum_bags(table, n_rows, width, index, offsets, n_seqs, weights, BY_ONE, True, out, bad)
+    sum_bags(table, n_rows, width, index, offsets, n_seqs, weights, BY_ONE, 1, out, bad)
 
 
 cdef inline plain_void weigh_bags_plain(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
     const real* weights, real* out, int64_t* bad
 ) noexcept nogil:
-    sum_bags(table, n_rows, width, index, offsets, n_seqs, weights, BY_ONE, False, out, bad)
+    sum_bags(table, n_rows, width, index, offsets, n_seqs, weights, BY_ONE, 0, out, bad)
 
 
 cdef inline int64_t run_weigh_bags(

@@ -4,11 +4,10 @@ Rows that are only moved are opaque bytes: uint8, shape (n_rows, row_bytes). A r
 """
 
 cimport lodcore.kernels.arrays as cnp
-from libc.stdint cimport INT64_MAX, int64_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport INT64_MAX, int64_t, uint64_t, uintptr_t
 
 from lodcore.kernels.offsets cimport take_by_index, take_range_offsets
-from lodcore.kernels.rows cimport copy_row_ranges
+from lodcore.kernels.rows cimport copy_bytes, copy_row_ranges, stream_copy, stream_end, stream_pays
 from lodcore.kernels.simd cimport read_once
 from lodcore.kernels.sizes cimport agree, size_of_ranges
 
@@ -350,21 +349,28 @@ def join_rows(arrays, unsigned char[:, ::1] out not None):
     cdef char* place = <char*> &out[0, 0] if left else NULL
     cdef const char* data
     cdef list items = arrays if type(arrays) is list else list(arrays)
+    cdef bint stream = left > 0 and stream_pays(place, left, out.shape[1]), streamed = False
     for entry in items:  # each is held while it is copied
         if not cnp.PyArray_CheckExact(entry):
             return j
         size, data = cnp.PyArray_NBYTES(<cnp.ndarray> entry), cnp.PyArray_BYTES(<cnp.ndarray> entry)
         if size > left or not cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray> entry):
             return j
-        if size >= LONG:
+        if size >= LONG and stream and size % 16 == 0 and <uintptr_t> place % 16 == 0:
+            streamed = True
             with nogil:
-                memcpy(place, data, size)
+                stream_copy(place, data, size)
+        elif size >= LONG:
+            with nogil:
+                copy_bytes(place, data, size)
         elif size:
-            memcpy(place, data, size)
+            copy_bytes(place, data, size)
         if size:
             place += size
         left -= size
         j += 1
+    if streamed:
+        stream_end()
     return j if left else -1
 
 

@@ -8,8 +8,8 @@ from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memcpy, memset
 
 from lodcore.kernels.rows cimport (
-    CHUNK, SHORT, bytes_alone, copy_chunks, offsets_alone, read_alone, stream_copy, stream_end, stream_pays,
-    stream_pays_for_ranges,
+    CHUNK, SHORT, bytes_alone, copy_bytes, copy_chunks, copy_whole, offsets_alone, read_alone, stream_copy, stream_end,
+    stream_pays, stream_pays_for_ranges,
 )
 from lodcore.kernels.simd cimport forced_void, prefetch, read_once
 
@@ -86,7 +86,7 @@ cdef inline forced_void pad_each(
     cdef bint stream, fits
     prepare(&fill, row, row_bytes)
     if rows_end - rows == out_end - out:  # no gaps
-        memcpy(out, rows, out_end - out)
+        copy_whole(out, rows, out_end - out)
         return
     stream = fill.regular and stream_pays(out, n_seqs * line, row_bytes)
     for s in range(n_seqs):
@@ -110,7 +110,7 @@ cdef inline forced_void pad_each(
             if not left:
                 fill_chunks(gap, rest, fill.chunk)
         else:
-            memcpy(place, rows, size)
+            copy_bytes(place, rows, size)
             fill_gap(gap, rest, &fill)
         rows += size
         out += line
@@ -131,9 +131,9 @@ cdef inline forced_void unpad_each(
     cdef uintptr_t ahead
     cdef bint stream
     if padded_end - padded == out_end - out:  # no gaps
-        memcpy(out, padded, out_end - out)
+        copy_whole(out, padded, out_end - out)
         return
-    stream = stream_pays_for_ranges(out, out_end - out, row_bytes)
+    stream = stream_pays_for_ranges(out, out_end - out, row_bytes, n_seqs)
     for s in range(n_seqs):
         size = (offsets[s + 1] - offsets[s]) * row_bytes
         source = begin + line - size if left else begin
@@ -148,7 +148,7 @@ cdef inline forced_void unpad_each(
         elif size <= SHORT and padded_end - source >= size + CHUNK and out_end - to >= size + CHUNK:
             copy_chunks(to, source, size)
         else:
-            memcpy(to, source, size)
+            copy_bytes(to, source, size)
         to += size
         begin += line
     if stream:

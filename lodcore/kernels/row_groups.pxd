@@ -195,7 +195,7 @@ cdef inline forced_void reverse_large(
     cdef const char* source
     cdef char* to = out
     cdef char* out_end = out + offsets[n_seqs] * row_bytes
-    cdef bint stream = stream_pays_for_ranges(out, out_end - out, row_bytes)
+    cdef bint stream = stream_pays_for_ranges(out, out_end - out, row_bytes, offsets[n_seqs])
     cdef int64_t s
     for s in range(n_seqs):
         first, source = rows + offsets[s] * row_bytes, rows + offsets[s + 1] * row_bytes

@@ -17,9 +17,10 @@ cdef extern from *:
 
 cdef extern from "stream.h" nogil:
     bint stream_pays(const char* out, int64_t size, int64_t piece)
-    bint stream_pays_for_ranges(const char* out, int64_t size, int64_t piece)
+    bint stream_pays_for_ranges(const char* out, int64_t size, int64_t piece, int64_t count)
     void stream_copy(char* to, const char* source, int64_t size)
     void stream_end()
+    void copy_bytes(char* to, const char* source, int64_t size)
 
 
 cdef inline forced_void copy_chunks(char* to, const char* source, int64_t size) noexcept nogil:
@@ -43,7 +44,16 @@ cdef inline forced_void copy_piece(
     if size <= SHORT and source_end - source >= size + CHUNK and to_end - to >= size + CHUNK:
         copy_chunks(to, source, size)
     else:
-        memcpy(to, source, size)
+        copy_bytes(to, source, size)
+
+
+cdef inline void copy_whole(char* to, const char* source, int64_t size) noexcept nogil:
+    """Copy one range, past the caches if it is large."""
+    if stream_pays(to, size, size):
+        stream_copy(to, source, size)
+        stream_end()
+    else:
+        copy_bytes(to, source, size)
 
 
 cdef inline forced_void copy_each(
@@ -53,7 +63,7 @@ cdef inline forced_void copy_each(
     cdef const char* rows_end = rows + n_rows * row_bytes
     cdef const char* out_end = out + out_rows * row_bytes
     cdef const char* source
-    cdef bint stream = stream_pays_for_ranges(out, out_rows * row_bytes, row_bytes)
+    cdef bint stream = stream_pays_for_ranges(out, out_rows * row_bytes, row_bytes, count)
     cdef int64_t j, size
     for j in range(count):
         source = rows + ranges[2 * j] * row_bytes

@@ -16,6 +16,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.base.articles import with_article
+from lodcore.base.dtypes import is_native
 from lodcore.base.memory import LIMIT, check_out, check_size
 from lodcore.base.missing import complete
 
@@ -202,7 +203,7 @@ cpdef bint is_plain(array):
     cdef cnp.ndarray given = array
     return (cnp.PyArray_NDIM(given) > 0 and cnp.PyArray_ISCARRAY_RO(given)
             and not PyDataType_REFCHK(cnp.PyArray_DESCR(given))
-            and (cnp.PyArray_TYPE(given) != cnp.NPY_VOID or given.dtype.isnative))  # fields may be byte-swapped
+            and (cnp.PyArray_TYPE(given) != cnp.NPY_VOID or is_native(given.dtype)))
 
 
 cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):

@@ -17,6 +17,7 @@ __all__ = [
     "descr_of",
     "in_unit",
     "is_held",
+    "is_native",
     "promoted",
     "refuse_far",
     "room_for",
@@ -76,6 +77,11 @@ def _with_room(dtype: np.dtype[Any]) -> np.dtype[Any]:
         fits = fits and offset >= ends and field == dtype[name]
         ends = offset + field.itemsize
     return dtype if fits and ends <= dtype.itemsize else np.dtype(fields, align=dtype.isalignedstruct)
+
+
+def is_native(dtype: np.dtype[Any]) -> bool:
+    """Return whether numbers have the byte order of the machine; NumPy does not look at those of arrays in records."""
+    return dtype.isnative and (dtype.names is None or dtype == dtype.newbyteorder("="))
 
 
 def alike(values: Sequence[Any]) -> Sequence[Any]:

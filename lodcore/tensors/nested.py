@@ -299,7 +299,7 @@ def new_joined(where: str, arrays: Sequence[Any], num_rows: int, out: Array | No
 
 
 def _is_native(dtype: np.dtype[Any]) -> bool:
-    return dtype.isnative and not dtype.hasobject
+    return dtypes.is_native(dtype) and not dtype.hasobject
 
 
 def _converted(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -> list[Array]:
@@ -436,7 +436,7 @@ def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
     if given.dtype.hasobject:
         raise error_of_objects(f"{where}: has dtype", given.dtype)
     check_size(where, given.size, given.itemsize)  # a broadcast array has few bytes, but a copy of it has many
-    if not given.dtype.isnative:
+    if not dtypes.is_native(given.dtype):
         given, lent = given.astype(given.dtype.newbyteorder("=")), False
     if not (given.flags.c_contiguous and given.flags.aligned):
         given, lent = np.array(given, order="C"), False

@@ -162,6 +162,10 @@ def test_copies_keep_the_attributes_of_a_subclass():
         lambda x: x.round(1),
         lambda x: np.flip(x[..., None], axis=-1),
         lambda x: np.maximum.accumulate(x, axis=1),
+        lambda x: np.mean(np.tile(x[..., None], 2), axis=-1),
+        lambda x: np.max(x[..., None], axis=2, keepdims=True),
+        lambda x: np.nanstd(x[..., None], axis=-1),
+        lambda x: ops.reduce_values(x[..., None], "sum", (-1,)),
     ],
 )
 def test_a_registered_subclass_is_kept_by_functions_of_numpy_in_a_program(call):
@@ -171,6 +175,35 @@ def test_a_registered_subclass_is_kept_by_functions_of_numpy_in_a_program(call):
     (found,) = Executor().run(program, {"x": x}, [y])
     assert y.spec.kind is type(call(x)) is type(found) is type(vjp(call, x)[0]) is Marked
     assert found.equals(call(x))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        np.real,
+        np.nan_to_num,
+        np.isneginf,
+        lambda x: np.isclose(1.0, x),
+        lambda x: np.isin(x, [1.0]),
+        lambda x: np.modf(x)[1],
+        lambda x: np.argmax(np.tile(x[..., None], 2), axis=-1),
+        lambda x: np.sort(np.tile(x[..., None], 2), axis=-1),
+        lambda x: np.cumsum(np.tile(x[..., None], 2), axis=-1),
+        lambda x: np.round(x * 1j, 1),
+    ],
+)
+def test_a_registered_subclass_is_kept_by_functions_of_numpy_at_once(call):
+    x = marked()
+    found = call(x)
+    assert (type(found), found.note, found.lod is x.lod) == (Marked, "mine", True)
+    assert found.equals(call(LISTS))
+
+
+def test_a_reduction_of_rows_returns_what_is_left_not_a_registered_kind():
+    x = marked()
+    assert type(ops.reduce_values(x[..., None], "sum", (0,))) is np.ndarray
+    assert type(ops.reduce_values(x[..., None], "sum", (-2,))) is np.ndarray
+    assert type(x.sum(axis=1)) is np.ndarray
 
 
 def test_the_name_of_a_result_is_that_of_the_kind_which_is_kept():

@@ -74,6 +74,18 @@ def test_values_of_every_layout(x, layout):
     assert y.values.flags.aligned
 
 
+@pytest.mark.parametrize(
+    "dtype", [[("c", ">i4", (2,))], [("c", ">i4", (2,)), ("d", "<i4")], [("a", [("b", ">f8", 3)])]]
+)
+def test_numbers_of_arrays_in_records_have_the_byte_order_of_the_machine(dtype):
+    """NumPy's `isnative` is true for these dtypes, whatever their order is."""
+    rows = np.ones(3, dtype)
+    x = LoDTensor.from_lengths(rows, [2, 1])
+    assert x.dtype == np.dtype(dtype).newbyteorder("=")
+    assert x.copy().equals(x)
+    assert x.equals(LoDTensor.from_arrays([rows[:2], rows[2:]]))
+
+
 @given(values(n_rows=6), st.lists(st.tuples(*[st.integers(0, 6)] * 2).map(sorted), max_size=5), st.data())
 def test_from_starts_stops(rows, runs, data):
     starts, stops = ([run[end] for run in runs] for end in (0, 1))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dtypes import is_native
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow.reading import Column
@@ -123,7 +124,7 @@ def _values(where: str, values: Array, name: bytes) -> Node:
 def _leaf(where: str, values: Array, name: bytes) -> Node:
     dtype = values.dtype
     count = len(values)
-    if not dtype.isnative:
+    if not is_native(dtype):
         values = values.astype(dtype.newbyteorder("="))
     if dtype.names is not None:
         fields = tuple(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dtypes import descr_of
+from lodcore.base.dtypes import descr_of, is_native
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import lod_tensor_body
@@ -245,7 +245,7 @@ class Reader:
             raise LoDError(
                 f"{self.where}: {node['lodtensor']}: has shape {values.shape}; its structure has {lod.num_rows} rows"
             )
-        if not (values.flags.c_contiguous and values.dtype.isnative):
+        if not (values.flags.c_contiguous and is_native(values.dtype)):
             values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
         return lod_tensor_body.new_tensor(values, lod)
 

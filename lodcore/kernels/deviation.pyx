@@ -5,7 +5,7 @@ block is in a cache when it is read the second time; lane k then adds lane k + 1
 blocks are combined as by Chan, Golub and LeVeque. Rows of several cells are added one after another.
 """
 
-from libc.math cimport NAN
+from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t
 
 from lodcore.kernels.simd cimport SIMD_AVX2, SIMD_AVX512, avx2_void, avx512_void, forced_void, simd_level
@@ -117,6 +117,11 @@ cdef inline double halved_few(const double* lanes) noexcept nogil:
     return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 
 
+cdef inline double corrected(double squares, double remainder, int64_t n) noexcept nogil:
+    """Return the sum of squared distances from the exact mean; squares that are too large stay infinite."""
+    return squares if squares == INFINITY else squares - remainder * remainder / <double> n
+
+
 cdef inline forced_void add_few(const real* x, int64_t n, double* mean, double* squares) noexcept nogil:
     cdef double lanes[FEW]
     cdef double rests[FEW]
@@ -131,7 +136,7 @@ cdef inline forced_void add_few(const real* x, int64_t n, double* mean, double* 
     add_distances(x, n, middle, lanes, rests)
     remainder = halved_few(rests)
     mean[0] = middle
-    squares[0] = halved_few(lanes) - remainder * remainder / <double> n
+    squares[0] = corrected(halved_few(lanes), remainder, n)
 
 
 cdef inline forced_void add_block(
@@ -166,7 +171,7 @@ cdef inline forced_void add_block(
         add_distances(last, rest, middle, lanes, rests)
     remainder = halved(rests)
     mean[0] = middle
-    squares[0] = halved(lanes) - remainder * remainder / <double> n
+    squares[0] = corrected(halved(lanes), remainder, n)
 
 
 cdef inline forced_void deviate(

@@ -16,7 +16,9 @@ def _in_lanes(x, first, stop):
         middle = sum_in_lanes([float(x[r, 0]) for r in range(start, end)], LANES, 0.0) / n
         distances = [float(x[r, 0]) - middle for r in range(start, end)]
         rest = sum_in_lanes(distances, LANES, 0.0)
-        part = sum_in_lanes([distance * distance for distance in distances], LANES, 0.0) - rest * rest / n
+        part = sum_in_lanes([distance * distance for distance in distances], LANES, 0.0)
+        if part < float("inf"):
+            part -= rest * rest / n
         if before == 0:
             mean, total = middle, part
         else:

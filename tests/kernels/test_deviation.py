@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodcore import kernels
+from lodcore import LoDTensor, kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
 from tests.helpers.tables import for_each
@@ -88,6 +88,16 @@ def test_variances_of_equal_numbers_are_0_and_none_is_negative():
         means, out = np.empty((1, 1)), np.empty((1, 1))
         kernels.deviation.vary_rows(x[:length], int64([0, length]), 0.0, means, out)
         np.testing.assert_allclose(out, 2 / 9, rtol=1e-3)
+
+
+@pytest.mark.parametrize("length", [2, 3, 5, 9, 40, 5000])
+def test_variance_of_numbers_whose_squares_are_too_large_is_infinite(length):
+    rows = np.ones(length)
+    rows[1], rows[-1] = 1e200, -3e199
+    x = LoDTensor.from_lengths(rows, [length])
+    with np.errstate(over="ignore"):
+        assert np.isinf(rows.var())
+    assert x.var(axis=1).tolist() == x[..., None].var(axis=1).ravel().tolist() == [np.inf]
 
 
 @for_each("width", [1, 2, 3, 16, 35])

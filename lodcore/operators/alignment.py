@@ -35,7 +35,7 @@ from lodcore.operators.operands import (
     rows_of,
 )
 from lodcore.tensors import lod_body, lod_tensor_body
-from lodcore.tensors.kinds import is_foreign, is_kept, of_kind
+from lodcore.tensors.kinds import of_kind_with
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import DenseTensor, Spec
@@ -396,22 +396,17 @@ def fitted(where: str, shape: tuple[int, ...], lod: LoD, value: Any) -> Array:
 
 
 def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
-    """Compute on the aligned values of operands; the result has the LoD of the first operand with the most levels.
-
-    It is of the first kind from outside whose LoD it has.
-    """
+    """Compute on the aligned values of operands; the result has the LoD of the first operand with the most levels."""
     made = lod_tensor_body.on_same_rows(function, operands)
     if made is not None:
         return made
     lod = None
     ndim = wide = 0
     uneven = False
-    values, foreign = [], []
+    values = []
     for j, x in enumerate(operands):
         kind = type(x)
         if kind is LoDTensor or (kind not in NUMBER_TYPES and kind is not np.ndarray and isinstance(x, LoDTensor)):
-            if kind is not LoDTensor and is_foreign(kind) and is_kept(kind):
-                foreign.append(x)
             rows = x.values
             if lod is None:
                 lod, ndim = x.lod, rows.ndim
@@ -441,11 +436,7 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
         raise
     except (TypeError, OverflowError) as error:  # a Python number that the dtype of the others cannot hold
         raise no_dtype(where, values, error) from None
-    made = result if lod is None else on_rows(where, result, lod, ndim)
-    like = next((x for x in foreign if x.lod is lod), None)
-    if like is None:
-        return made
-    return tuple([of_kind(where, like, one) for one in made]) if type(made) is tuple else of_kind(where, like, made)
+    return result if lod is None else of_kind_with(where, operands, lod, on_rows(where, result, lod, ndim))
 
 
 def _not_broadcast(where: str, operands: Sequence[Any], values: Sequence[Any], lod: LoD | None) -> ShapeError:

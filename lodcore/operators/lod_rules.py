@@ -18,6 +18,7 @@ from lodcore.tensors.tensor import Spec
 __all__ = [
     "LoDRule",
     "before",
+    "below_rows",
     "counted",
     "deepest",
     "first_levels",
@@ -165,6 +166,18 @@ def same_as(name: str) -> LoDRule:
         same_object=True,
         reads=(name,),
     )
+
+
+def below_rows(axes: str, of: str = "x") -> LoDRule:
+    """Return the rule of a result that has the LoD of an argument, unless axis 0 of its values is reduced."""
+
+    def source(given: dict[str, Any]) -> Any:
+        x, reduced = given[of], given[axes]
+        ndim = len(x.shape) if type(x) is Spec else np.ndim(getattr(x, "values", x))
+        return None if reduced is None or 0 in reduced or -ndim in reduced else x
+
+    text = f"that of `{of}`, unless axis 0 is reduced"
+    return LoDRule(text, source, lambda where, given, count: count, same_object=True, reads=(of, axes))
 
 
 def _up_to(level: str) -> Callable[[str, dict[str, Any], int], int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = [
     "is_kept",
     "joinable",
     "of_kind",
+    "of_kind_with",
     "plain_of",
     "plain_spec",
     "register_inheritance",
@@ -140,6 +142,14 @@ def of_kind(where: str, like: Any, result: Any) -> Any:
     if made.dtype != rows.dtype:
         raise DTypeError(f"{where}: with_values of {kind.__name__} returned {made.dtype} for {rows.dtype}")
     return made
+
+
+def of_kind_with(where: str, operands: Sequence[Any], lod: LoD, result: Any) -> Any:
+    """Return a result as a tensor of the kind of the first operand from outside that has a LoD."""
+    for x in operands:
+        if type(x) is not LoDTensor and isinstance(x, LoDTensor) and x.lod is lod and is_foreign(type(x)):
+            return of_kind(where, x, result)
+    return result
 
 
 def spec_of_kind(x: Any) -> Spec:

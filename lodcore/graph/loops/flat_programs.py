@@ -10,8 +10,9 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import threads
+from lodcore.graph.loops.instruction_lists import Place
 from lodcore.graph.loops.instruction_numbers import LINE, ROW
-from lodcore.graph.loops.scheduled import Place, Sink, scheduled
+from lodcore.graph.loops.scheduled import Sink, scheduled
 from lodcore.graph.loops.traced import NATIVE, Untraceable, Value, Values, traced
 from lodcore.operators.operands import Array
 from lodcore.operators.vjp_rules import VJPRule

@@ -13,11 +13,12 @@ from lodcore import kernels
 from lodcore.graph.engine import part
 from lodcore.graph.gradients.lowered_gradients import LoweredGradients
 from lodcore.graph.loops.drawn_numbers import drawn
+from lodcore.graph.loops.instruction_lists import Place
 from lodcore.graph.loops.instruction_numbers import AFTER, BATCH, BEFORE, EARLIER, LINE, ROW
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.passes import BackwardPass, ForwardPass, Hoisted, Kept, Packed, Wanted
 from lodcore.graph.loops.products_of_rows import OuterGradients, Slices, gradients_of_inputs, room_for_inputs
-from lodcore.graph.loops.scheduled import Place, Sink, scheduled
+from lodcore.graph.loops.scheduled import Sink, scheduled
 from lodcore.graph.loops.traced import Value
 from lodcore.graph.loops.zero_states import SMALL, read_at_first, zeroed_by
 from lodcore.operators.operands import Array

@@ -12,50 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore.graph.loops.instruction_lists import Line, Place, cells_of, in_moved, moved_arrays, together
 from lodcore.graph.loops.instruction_numbers import AFTER, BATCH, BEFORE, CODES, ROW, TILE
 from lodcore.graph.loops.traced import SOURCES, Value, root_of
 from lodcore.operators.operands import Array
 
-__all__ = ["Place", "Schedule", "Sink", "scheduled"]
+__all__ = ["Schedule", "Sink", "scheduled"]
 
 
 #: Instructions that run on all rows of a step at once.
 OF_ALL_ROWS = frozenset(["product", "call"])
-
-#: Instructions that compute what two others do: by these two, and the operand of the second that the first one makes.
-TOGETHER = {
-    ("mul", "add", 1): "mul_add",
-    ("mul", "add", 2): "mul_add",
-    ("mul", "sub", 1): "mul_sub",
-    ("mul", "sub", 2): "sub_mul",
-    ("sub", "mul", 1): "times_sub",
-    ("sub", "mul", 2): "times_sub",
-    ("mul", "logistic_back", 1): "logistic_back_mul",
-    ("mul", "tanh_back", 1): "tanh_back_mul",
-}
-
-#: Those that do not read as many columns as they write.
-OTHER_WIDTHS = frozenset(["product", "added", "call", "sum", "largest", "expand", "first"])
-
-
-class Place(NamedTuple):
-    """Where the rows of a value lie.
-
-    Attributes
-    ----------
-    kind : int
-    key : hashable
-        The array; for a kind with two arrays the first, whose other one is `other`; for the scratch memory, the cell.
-    line, column : int
-        The width of the array, and the first column.
-    other : hashable
-    """
-
-    kind: int
-    key: Hashable
-    line: int
-    column: int = 0
-    other: Hashable = None
 
 
 class Sink(NamedTuple):
@@ -205,7 +171,7 @@ class _Schedule:
         for v in reversed(self.order):
             if self._is_plain(v) and v is not kept:
                 last = self._last_turn(v)
-                some = self._together(v, last, kept) if last > self.turn[v] else None
+                some = self.together(v, last, kept) if last > self.turn[v] else None
                 self.turn.update(dict.fromkeys(some or (), last))
         found, self.turn = self.turn, before
         return found
@@ -218,7 +184,7 @@ class _Schedule:
         """Return the last pass in which a value can be computed, for all that read it."""
         return min([self.turn[reader] - (reader.code in OF_ALL_ROWS) for reader in self.readers[v]])
 
-    def _together(self, v: Value, turn: int, kept: Value | None) -> list[Value] | None:
+    def together(self, v: Value, turn: int, kept: Value | None) -> list[Value] | None:
         """Return the values that move to a pass with one; None if it reads others that would have to be stored."""
         found = [v]
         for x in v.inputs:
@@ -227,7 +193,7 @@ class _Schedule:
                 continue
             if not self._is_plain(x) or any(self.turn[one] < turn for one in self.readers[x] if one is not v):
                 return None
-            more = self._together(x, turn, kept)
+            more = self.together(x, turn, kept)
             if more is None:
                 return None
             found += more
@@ -279,16 +245,16 @@ class _Schedule:
         self.places[v] = place
         if v.code == "product" and len(v.inputs) > 1:
             x = v.inputs[1]
-            if len(self.readers[x]) == 1 and self._may_lie_in(x, place, self.turn[v], True):
+            if len(self.readers[x]) == 1 and self._may_liein_moved(x, place, self.turn[v], True):
                 self._put(x, place)
         if v.code == "join":
             column = place.column
             for x in v.inputs:
-                if self._may_lie_in(x, place, self.turn[v]):
+                if self._may_liein_moved(x, place, self.turn[v]):
                     self._put(x, place._replace(column=column))
                 column += x.width
 
-    def _may_lie_in(self, x: Value, place: Place, turn: int, whole: bool = False) -> bool:
+    def _may_liein_moved(self, x: Value, place: Place, turn: int, whole: bool = False) -> bool:
         """Return whether a value that has no place yet may be computed in that of another one, or in a part of it."""
         if x in self.places or x.code in ("slice", "call") or (x.code == "product" and not whole):
             return False
@@ -313,11 +279,13 @@ class _Schedule:
     def program(self, spare: dict[Any, int], movable: set[Any]) -> Schedule:
         """Return the program; see `scheduled`."""
         self._place_all()
-        lines = _together(list(self._in_passes()))
-        moved = _moved(lines, spare, movable)
+        lines = together(list(self._in_passes()))
+        moved = moved_arrays(lines, spare, movable)
         if moved:
-            lines = [(code, width, [_in(moved, p) for p in places], number) for code, width, places, number in lines]
-        cells = _cells(lines)
+            lines = [
+                (code, width, [in_moved(moved, p) for p in places], number) for code, width, places, number in lines
+            ]
+        cells = cells_of(lines)
         rows = []
         for code, width, operands, number in lines:
             places = [p._replace(key=cells[p.key]) if p.kind == TILE else p for p in operands]
@@ -331,7 +299,7 @@ class _Schedule:
         table = np.array([row[:8] for row in rows], np.int64).reshape(len(rows), 8)
         return Schedule(self._table(), table, self._keys, list(self._weights), list(self._ufuncs), moved, self._calls())
 
-    def _in_passes(self) -> Iterable[tuple[str, int, list[Place], Any]]:
+    def _in_passes(self) -> Iterable[Line]:
         """Yield code, width, places of result and operands, and a number, of each instruction."""
         last = max(self.turn.values(), default=0)
         for turn in range(last + 1):
@@ -351,7 +319,7 @@ class _Schedule:
                     number = (v.inputs[0].width, self._called.setdefault(v, len(self._called)))
                     yield "call", v.width, [self.place(v), self.place(self._given[v])], number
 
-    def _made(self, v: Value) -> Iterable[tuple[str, int, list[Place], Any]]:
+    def _made(self, v: Value) -> Iterable[Line]:
         if v.code == "slice":
             return
         place = self.place(v)
@@ -367,12 +335,12 @@ class _Schedule:
         width = v.inputs[0].width if v.code in ("sum", "largest") else v.width
         yield v.code, width, [place, *[self.place(x) for x in v.inputs]], number
 
-    def _copied(self, v: Value) -> Iterable[tuple[str, int, list[Place], Any]]:
+    def _copied(self, v: Value) -> Iterable[Line]:
         for place in self.sinks.get(v, []):
             if place != self.place(v):
                 yield "move", v.width, [place, self.place(v)], -1
 
-    def _product(self, v: Value) -> Iterable[tuple[str, int, list[Place], Any]]:
+    def _product(self, v: Value) -> Iterable[Line]:
         place, x = self.place(v), self.operands_of(v)[0]
         weight = self._weights.setdefault(v.detail, len(self._weights))
         if len(v.inputs) > 1 and self.place(v.inputs[1]) != place:
@@ -404,86 +372,3 @@ class _Schedule:
     def _table(self) -> Array:
         rows = [(p.kind, p.key if p.kind == TILE else self._array(p), p.line, p.column) for p in self._operands]
         return np.array(rows, np.int64).reshape(len(rows), 4)
-
-
-def _together(lines: list[tuple[str, int, list[Place], Any]]) -> list[tuple[str, int, list[Place], Any]]:
-    """Compute two instructions by one where only the second one reads what the first one writes, in the same tile."""
-    writers: dict[Any, list[int]] = {}
-    readers: dict[Any, list[tuple[int, int]]] = {}
-    for at, (_, _, places, _) in enumerate(lines):
-        writers.setdefault(places[0].key, []).append(at)
-        for k, place in enumerate(places[1:], 1):
-            readers.setdefault(place.key, []).append((at, k))
-    found: list[Any] = [*lines]
-    for at, (code, width, places, _) in enumerate(lines):
-        out, *given = places
-        if (
-            out.kind != TILE
-            or found[at] is not lines[at]
-            or len(writers[out.key]) != 1
-            or len(readers.get(out.key, ())) != 1
-        ):
-            continue
-        ((where, k),) = readers[out.key]
-        other, other_width, other_places, _ = lines[where]
-        both = TOGETHER.get((code, other, k))
-        if both is None or found[where] is not lines[where] or other_width != width or other_places[k] != out:
-            continue
-        if any(at < one < where for x in given for one in writers.get(x.key, ())):
-            continue  # an operand is written in between
-        found[at] = None
-        found[where] = (both, width, [other_places[0], *given, other_places[3 - k]], -1)
-    return [one for one in found if one is not None]
-
-
-def _moved(
-    lines: list[tuple[str, int, list[Place], Any]], spare: dict[Any, int], movable: set[Any]
-) -> dict[Any, Place]:
-    """Return the places of arrays in columns of others that are read for the last time before theirs are written."""
-    read: dict[Any, list[tuple[int, int, int]]] = {}
-    written: dict[Any, tuple[int, int]] = {}
-    for at, (code, width, places, _) in enumerate(lines):
-        for place in places[1:]:
-            columns_read = (0, place.line) if code in OTHER_WIDTHS else (place.column, place.column + width)
-            read.setdefault(place.key, []).append((at, *columns_read))
-        if places[0].key in movable:
-            written.setdefault(places[0].key, (at, places[0].line))
-    columns = dict.fromkeys(spare, 0)
-    found: dict[Any, Place] = {}
-    for key, (at, width) in written.items():
-        for other, end in columns.items():
-            late = any(end < stop and start < end + width for when, start, stop in read.get(other, ()) if when >= at)
-            if not late and end + width <= spare[other]:
-                found[key], columns[other] = Place(BATCH, other, spare[other], end), end + width
-                break
-    return found
-
-
-def _in(moved: dict[Any, Place], place: Place) -> Place:
-    """Return a place, in another array if its own one was moved there."""
-    found = moved.get(place.key) if place.kind == BATCH else None
-    return place if found is None else found._replace(column=found.column + place.column)
-
-
-def _cells(lines: list[tuple[str, int, list[Place], Any]]) -> dict[Hashable, int]:
-    """Return the first cell of each value in the scratch memory: that of a value that is no longer read, if it fits."""
-    last: dict[Hashable, int] = {}
-    for at, (_, _, places, _) in enumerate(lines):
-        for place in places:
-            if place.kind == TILE:
-                last[place.key] = at
-    cells: dict[Hashable, int] = {}
-    free: dict[int, list[int]] = {}
-    end = 0
-    for at, (_, _, places, _) in enumerate(lines):
-        tiles = {place.key: place.line for place in places if place.kind == TILE}
-        for key, line in tiles.items():
-            if key not in cells:
-                if free.get(line):
-                    cells[key] = free[line].pop()
-                else:
-                    cells[key], end = end, end + line
-        for key, line in tiles.items():
-            if last[key] == at:
-                free.setdefault(line, []).append(cells[key])
-    return cells

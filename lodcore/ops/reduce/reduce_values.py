@@ -15,7 +15,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import dense_of
-from lodcore.operators.lod_rules import LoDRule
+from lodcore.operators.lod_rules import below_rows
 from lodcore.operators.operands import Array, kept_in, known_value, rows_of
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense
@@ -49,23 +49,7 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
 INDEX: dict[str, Callable[..., Any]] = {"argmax": np.argmax, "argmin": np.argmin}
 
 
-def _kept_source(arguments: dict[str, Any]) -> Any:
-    """Return the operand if its rows are not reduced."""
-    x, axes = arguments["x"], arguments["axes"]
-    ndim = len(x.shape) if type(x) is Spec else np.ndim(getattr(x, "values", x))
-    return None if axes is None or 0 in axes or -ndim in axes else x
-
-
-BELOW_ROWS = LoDRule(
-    "that of `x`, unless axis 0 is reduced",
-    _kept_source,
-    lambda where, given, count: count,
-    same_object=True,
-    reads=("x", "axes"),
-)
-
-
-@operator(x=Dense, lod_rule=BELOW_ROWS)
+@operator(x=Dense, lod_rule=below_rows("axes"))
 def reduce_values(
     x: Any, name: str, axes: Any = None, keepdims: bool = False, initial: Any = None, empty: Any = None
 ) -> Any:

@@ -108,6 +108,19 @@ def test_an_attribute_of_another_library_says_what_to_use(name):
     assert (caught.value.name, caught.value.obj is x) == (name, True)
 
 
+def test_an_error_that_an_attribute_of_a_subclass_raises_stays_what_it_is():
+    """Also if another library has an attribute of this name."""
+
+    class Odd(LoDTensor):
+        @property
+        def cat(self):
+            raise AttributeError("this one has none")
+
+    assert "cat" in ATTRIBUTES
+    with pytest.raises(AttributeError, match=r"^this one has none$"):
+        Odd(np.ones(1), lodcore.array([[1.0]]).lod).cat  # noqa: B018  it is read for its error
+
+
 @for_each("name", sorted(NAMES))
 def test_a_name_of_another_library_says_what_to_use(name):
     assert not hasattr(lodcore, name)

@@ -410,3 +410,7 @@ def array_of(xs):
 def test_a_size_is_a_number_beside_what_is_unstacked():
     with pytest.raises(lodcore.DTypeError, match="TensorArray: size: is LoDTensor"):
         TensorArray(lodcore.array([[1], [2, 3]]), unstack_from=np.ones(2))
+
+
+def test_an_array_has_the_given_name():
+    assert (TensorArray().name, TensorArray(name="steps").name) == ("array", "steps")

@@ -121,12 +121,14 @@ class Compiled:
     def _zeros(self, boots: list[Array], outer: dict[Any, Array]) -> tuple[bool, ...]:
         """Return which first states are zero, and give zero in every product: no matrix has a nan or a huge number."""
         found, small = [False] * len(boots), {}  # type: list[bool], dict[Any, bool]
+        wholes = {standing: one.whole for one in self.slices if one.covers for standing in one.keys}
         for j, matrices in self._factors.items():
             found[j] = kernels.matrix.is_zero(boots[j])
             for matrix in matrices if found[j] else ():
-                if matrix not in small:
-                    small[matrix] = kernels.machine.is_below(outer[matrix], SMALL)
-                found[j] = found[j] and small[matrix]
+                whole = wholes.get(matrix, matrix)  # one look for all slices of an array
+                if whole not in small:
+                    small[whole] = kernels.machine.is_below(outer[whole], SMALL)
+                found[j] = found[j] and small[whole]
         return tuple(found)
 
     def forward_pass(self, wanted: Wanted | None, zeros: tuple[bool, ...] = ()) -> ForwardPass:

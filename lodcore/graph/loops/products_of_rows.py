@@ -40,11 +40,11 @@ class Slices(NamedTuple):
 
 def room_for_inputs(given: Kept, back: LoweredGradients, arrays: dict[Any, Array]) -> list[Array | None]:
     """Return the arrays of the gradients of inputs: those that the steps fill, and empty ones."""
-    apart = {j for j, _, _ in back.apart}
-    return [
-        np.empty_like(x) if ("d_input", j) not in arrays and j in apart else arrays.get(("d_input", j))
-        for j, x in enumerate(given.inputs)
-    ]
+    found = [arrays.get(("d_input", j)) for j in range(len(given.inputs))]
+    for j, _, _ in back.apart:
+        if found[j] is None:
+            found[j] = np.empty_like(given.inputs[j])
+    return found
 
 
 def gradients_of_inputs(
@@ -105,7 +105,8 @@ class OuterGradients:
                 tasks.append(partial(add_up, arrays["d", d], total))
             else:
                 add_up(arrays["d", d], total)
-        side_by_side(tasks, given.n_rows * largest)
+        if split:
+            side_by_side(tasks, given.n_rows * largest)
         for (_, lines), total in zip(self._sums, totals, strict=True):
             for variable, column, width in lines:
                 part = total if width == len(total) else total[column : column + width]

@@ -199,9 +199,11 @@ def _offsets(column: Column, dtype: np.dtype[Any], start: int, stop: int) -> tup
     if start >= stop:  # such an array may have no offsets
         offsets[:] = 0
         return offsets, 0
-    given = column.buffer(1, dtype, column.offset + start, column.offset + stop + 1, "offsets")
-    first = buffers.new_int64(1)
-    bad = kernels.foreign_data.copy_offsets(given, first, offsets)
+    given = column.buffer(1, dtype, column.offset + start, column.offset + column.length + 1, "offsets")
+    first, last = buffers.new_int64(1), stop - start
+    bad = kernels.foreign_data.copy_offsets(given[: last + 1], first, offsets)
+    if bad < 0 and given[last] > given[-1]:  # the last offset is all that says how much there is below
+        bad = last + 1 + int(np.argmax(given[last + 1 :] < given[last:-1]))
     if bad >= 0:
         before = f" ({given[bad - 1]} -> {given[bad]})" if bad else f" ({given[bad]})"
         raise LoDError(

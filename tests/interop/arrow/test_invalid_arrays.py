@@ -19,6 +19,10 @@ def ok(**fields):
     return lists([0, 2, 2, 5], leaf(NUMBERS), **fields)
 
 
+def strings(offsets):
+    return Forged(b"u", len(offsets) - 1, [None, np.array(offsets, "i4"), np.frombuffer(b"abc", np.uint8)])
+
+
 LIES = {
     "a negative length": (lambda: ok(array={"length": -1}), "has length -1; it is not negative"),
     "a negative offset": (lambda: ok(array={"offset": -1}), "has offset -1; it is not negative"),
@@ -56,6 +60,18 @@ LIES = {
     "offsets that wrap": (
         lambda: lists([0, 2**62, -(2**62)], leaf(NUMBERS), np.int64),
         "offsets: are negative at position 2",
+    ),
+    "offsets of strings that fall behind those in use": (
+        lambda: lists([1, 2], strings([0, 1, 2**31 - 1, 3])),
+        f"obj[0]: offsets: fall at position 3 ({2**31 - 1} -> 3)",
+    ),
+    "offsets of strings that are negative behind those in use": (
+        lambda: lists([0, 1], strings([0, 2, 3, -1])),
+        "obj[0]: offsets: are negative at position 3 (3 -> -1)",
+    ),
+    "offsets of lists that fall behind those in use": (
+        lambda: lists([0, 1], lists([0, 4, 3], leaf(NUMBERS))),
+        "obj[0]: offsets: fall at position 2 (4 -> 3)",
     ),
     "offsets behind the end": (
         lambda: lists([0, 2, 6], leaf(NUMBERS)),
@@ -274,6 +290,14 @@ def test_from_arrow_of_an_invalid_array_raises_and_releases_it_once(lie):
     if forged.releases != moved:  # what has grown old meanwhile
         gc.collect()
     assert forged.releases == moved
+
+
+@pytest.mark.parametrize("way", ["rows", "fixed"])
+def test_from_arrow_of_strings_in_a_list_may_use_some_of_their_offsets(way):
+    x = from_arrow(lists([1, 2], strings([0, 1, 2, 3])), strings=way)
+    assert x.tolist() == ([["b"]] if way == "fixed" else [[[ord("b")]]])
+    with pytest.raises(LoDError, match="fall at position 3"):
+        from_arrow(lists([1, 2], strings([0, 1, 2**31 - 1, 3])), strings=way)
 
 
 def test_from_arrow_of_an_array_that_is_its_own_child_raises():

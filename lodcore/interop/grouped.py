@@ -14,7 +14,7 @@ from lodcore.base.naming import call_named, described, with_arguments
 from lodcore.base.other_names import ATTRIBUTES, explained
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.grouped_names import GROUPS
-from lodcore.interop.joined import columns_with_keys, entries_without_nulls, ways_of
+from lodcore.interop.joined import columns_with_keys, entries_without_nulls, refuse_rounded, ways_of
 from lodcore.interop.presence import checked_mask, every
 from lodcore.operators.operands import check_equal, no_levels
 from lodcore.ops import match_keys
@@ -301,7 +301,7 @@ class Groups:
         ----------
         other : mapping of str to array_like, or a table (pandas, Polars, or with Arrow's interface: DuckDB, pyarrow)
             Each key occurs once. Named levels of an index of pandas are columns, too. Rows of other keys, or of none,
-            are left out.
+            are left out. Floats equal the integers that they hold.
         on : str, optional
             The name of the outermost key in both tables, which is the default.
         how : {"left", "inner"}
@@ -317,8 +317,9 @@ class Groups:
 
         Raises
         ------
-        LoDError, KeyError, ValueError
-            If a key occurs twice in `other`, a group has no partner, or a value is missing; the message names it.
+        LoDError, DTypeError, KeyError, ValueError
+            If a key occurs twice in `other`, a group has no partner, a value is missing, or an integer key among floats
+            is one that they do not hold exactly; the message names it.
 
         Examples
         --------
@@ -353,6 +354,7 @@ class Groups:
                     f"{where}: other[{key!r}]: has {len(column.values)} entries; {name!r} has {len(given.values)}"
                 )
         ways = ways_of(where, columns, nulls)
+        refuse_rounded(f"{where}: other[{name!r}]", mine, theirs, known)
         try:
             keys, found, places = match_keys(mine, theirs, "left")
         except (DTypeError, ShapeError) as error:

@@ -20,7 +20,7 @@ from lodcore.interop.presence import every, whole
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
 
-__all__ = ["columns_with_keys", "entries_without_nulls", "ways_of"]
+__all__ = ["columns_with_keys", "entries_without_nulls", "refuse_rounded", "ways_of"]
 
 Array = np.ndarray[Any, Any]
 
@@ -97,6 +97,43 @@ def _column(pandas: Any, polars: Any, label: str, given: Any) -> TableColumn:
         if isinstance(given, (list, tuple)) and any(isinstance(entry, (list, tuple, np.ndarray)) for entry in given):
             raise _nested(label) from None
         raise
+
+
+def refuse_rounded(label: str, mine: Array, theirs: Array, rows: Array) -> None:
+    """Raise for an integer key beside floats that these do not hold, since it would equal its neighbours.
+
+    Parameters
+    ----------
+    label : str
+        The names of the function and the keys of the table that is joined.
+    mine, theirs : ndarray
+        The keys of the groups, and those of the table that are not missing.
+    rows : ndarray of int64
+        The rows of the latter.
+    """
+    if mine.dtype.kind in "iu" and theirs.dtype.kind == "f":
+        at = _first_rounded(mine, theirs.dtype)
+        if at is not None:
+            raise DTypeError(
+                f"{label}: has dtype {theirs.dtype}; group {at} is {mine[at]}, which it does not hold exactly: give "
+                "integers"
+            )
+    elif mine.dtype.kind == "f" and theirs.dtype.kind in "iu":
+        at = _first_rounded(theirs, mine.dtype)
+        if at is not None:
+            raise DTypeError(
+                f"{label}: is {theirs[at]} at row {rows[at]}; the groups have {mine.dtype}, which does not hold it "
+                "exactly"
+            )
+
+
+def _first_rounded(integers: Array, dtype: np.dtype[Any]) -> int | None:
+    """Return the place of the first integer that is another number among floats of a dtype; None if none is."""
+    common = np.promote_types(integers.dtype, dtype)
+    made = integers.astype(common)
+    inside = made < float(np.iinfo(integers.dtype).max + 1)  # the way back is undefined for others
+    exact = inside & (np.where(inside, made, 0).astype(integers.dtype) == integers)
+    return None if exact.all() else int(np.argmin(exact))
 
 
 def ways_of(where: str, columns: Mapping[str, TableColumn], nulls: Any) -> dict[str, Any]:

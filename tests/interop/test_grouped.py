@@ -112,6 +112,29 @@ def test_join_with_a_table_of_one_row_per_key_gives_one_row_a_group():
             g.join(other, **named)
 
 
+@for_each(
+    ("mine", "theirs", "says"),
+    [
+        (np.array([7, 2**53 + 1]), [2.0**53], "has dtype float64; group 1 is 9007199254740993, which it does not hold"),
+        (np.array([7, 2**63 - 1]), [7.0], "has dtype float64; group 1 is 9223372036854775807, which it"),
+        (np.array([7, 2**64 - 1], "u8"), [7.0], "has dtype float64; group 1 is 18446744073709551615, which it"),
+        (np.array([7, 2**24 + 1]), np.array([7], "f4"), [0]),
+        (np.array([2.0**53, 7]), [7, 2**53 + 1], "is 9007199254740993 at row 1; the groups have float64, which does"),
+        (np.array([2.0**53, 7]), np.array([2**53 + 1], "u8"), "is 9007199254740993 at row 0; the groups have float64"),
+        (np.array([2**53, -(2**63)]), [-(2.0**63), 2.0**53], [1, 0]),
+        (np.array([2.0**53, 7]), np.array([7, 2**53]), [1, 0]),
+    ],
+)
+def test_join_of_integer_keys_with_floats_that_do_not_hold_them_raises(mine, theirs, says):
+    groups = Groups({"v": lodcore.array([[1], [2]])}, {"k": mine})
+    other = {"k": theirs, "age": np.arange(len(theirs))}
+    if isinstance(says, list):  # the rows that are joined
+        assert groups.join(other, how="inner")["age"].tolist() == says
+        return
+    with pytest.raises(DTypeError, match=rf"^Groups.join: other\['k'\]: {says}"):
+        groups.join(other, how="inner")
+
+
 def test_a_table_without_columns_or_rows():
     empty = Groups({"x": LoDTensor.from_lengths(np.zeros(0), [])}, {"k": np.zeros(0, int)})
     assert (len(empty), empty[empty["x"] > 0]["x"].tolist(), empty[:3]["k"].tolist()) == (0, [], [])

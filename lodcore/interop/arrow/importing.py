@@ -15,6 +15,7 @@ from lodcore.interop.arrow.parts import Part, is_flat, masked, records, taken
 from lodcore.interop.arrow.reading import Column
 from lodcore.interop.arrow.strings import fixed_size, viewed
 from lodcore.interop.arrow.types import DIGITS, LIST_VIEWS, LISTS, decimal_of, stored, width_of
+from lodcore.interop.presence import some
 
 __all__ = ["Options", "content"]
 
@@ -306,7 +307,7 @@ def _encoded(column: Column, dictionary: Column, start: int, stop: int, options:
             f"{WHERE}{column.path}: id {ids[at]} at position {at + start}; its dictionary has {count} entries"
         )
     if not options.decode:
-        return masked(Part(stop - start, [], [None], ids, words), there)
+        return masked(Part(stop - start, [], [None], ids, words), _known(ids, there, words))
     chosen = ids.astype(np.int64)
     if there is not None:
         chosen[~there] = 0
@@ -314,6 +315,15 @@ def _encoded(column: Column, dictionary: Column, start: int, stop: int, options:
         words = _blank(words)
     ranges = np.stack([chosen, chosen + 1], axis=1)
     return masked(taken(words, ranges), there)
+
+
+def _known(ids: Array, there: Array | None, words: Part) -> Array | None:
+    """Return which ids are those of values: an entry of a dictionary may be null. None if all are."""
+    entries = words.present[0]
+    if entries is None or not len(entries):
+        return there
+    known = some(entries)[ids if there is None else np.where(there, ids, 0)]
+    return known if there is None else known & there
 
 
 def _blank(words: Part) -> Part:

@@ -71,7 +71,7 @@ def from_arrow(
         Whether a string is a sequence of its bytes, which adds a level and copies nothing, or one value of a fixed size
         (copied).
     dictionaries : {"ids", "decode"}
-        Whether dictionary-encoded values become ids, or are decoded (copied).
+        Whether dictionary-encoded values become ids, or are decoded (copied). The id of a null entry is null.
     records : bool, optional
         Whether structs become values of a structured dtype (True, copied), or a dict of LoDTensors that share one LoD
         (False). By default, a table, which is a struct that is not in a list, is a dict, and structs in lists are

@@ -311,6 +311,21 @@ def test_ids_of_a_dictionary():
     assert from_arrow(forged, dictionaries="decode", strings="fixed").tolist() == [["bc", "a"], ["bc"]]
 
 
+def test_ids_of_null_entries_of_a_dictionary_are_null():
+    def forged(valid=None, ids=(1, 0, 1)):
+        words = Forged(b"l", 2, [bits(1, 0), np.array([70, 80])], null_count=1)
+        return Forged(b"c", 3, [valid, np.array(ids, "i1")], dictionary=words, null_count=0 if valid is None else -1)
+
+    for way in ("ids", "decode"):
+        assert from_arrow(forged(), "mask", dictionaries=way)[1][0].tolist() == [False, True, False]
+        assert from_arrow(forged(bits(1, 0, 1)), "mask", dictionaries=way)[1][0].tolist() == [False] * 3
+        with pytest.raises(LoDError, match="obj: row 0 is null"):
+            from_arrow(forged(), dictionaries=way)
+    assert from_arrow(forged(), 9).tolist() == [9, 0, 9]
+    assert from_arrow(forged(bits(0, 1, 0), (99, 0, -1)), 9).tolist() == [9, 0, 9]
+    assert from_arrow(forged(ids=(0, 0, 0))).tolist() == [0, 0, 0]
+
+
 def test_from_arrow_of_chunks_with_different_dictionaries_raises_unless_decoded():
     def chunk(*words):
         return Forged(b"c", 1, [None, np.array([1], "i1")], dictionary=leaf(np.array(words)))

@@ -267,7 +267,7 @@ def _fixed_size_list(column: Column, start: int, stop: int, options: Options) ->
         offsets = buffers.new_offsets(count + 1)
         offsets[:] = np.arange(count + 1) * width
         return Part(count, [offsets, *below.levels], [None, *below.present], below.values, below.dictionary)
-    there = below.present[-1]
+    there = below.present[-1] if width else None  # of no entry, whose shape would hide that a list is null
     inner = None if there is None else there.reshape(count, width, *there.shape[1:])
     values = below.values.reshape(count, width, *below.values.shape[1:])
     return Part(count, [], [inner], values, below.dictionary)

@@ -220,7 +220,7 @@ def mask_of_fields(made: Array, masks: Mapping[str, Array | None]) -> Array:
 
 def mask_of_rows(values: Array, there: Array | None) -> Array:
     """Return which values are there: as many bools as numbers, whether any of these is missing or not."""
-    if there is None:
+    if there is None or (values.dtype.names is not None and there.dtype.names is None):  # of rows without entries
         return np.ones(values.shape, mask_dtype(values.dtype))
     return there if there.dtype.names is not None else with_axes(there, values.shape[1:]).copy()
 

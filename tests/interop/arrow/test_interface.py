@@ -487,6 +487,21 @@ def test_nulls_of_rows_and_within_rows_become_a_mask():
     assert x.tolist() == [[0, 0], [2, 3], [0, 0]]
 
 
+@pytest.mark.parametrize("child", [lambda: leaf(NUMBERS[:0]), lambda: struct(0, a=NUMBERS[:0], b=NUMBERS[:0])])
+@pytest.mark.parametrize("below", [False, True])
+def test_from_arrow_of_null_lists_of_size_0_raises_unless_they_are_filled(child, below):
+    def forged():
+        x = Forged(b"+w:0", 2, [bits(1, 0)], [child()], null_count=1)
+        return lists([0, 0, 2], x) if below else x
+
+    for nulls in ("error", "empty"):
+        with pytest.raises(LoDError, match="obj: row 1 is null"):
+            from_arrow(forged(), nulls)
+    x, (*_, rows) = from_arrow(forged(), "mask")
+    assert from_arrow(forged(), 0).tolist() == x.tolist() == ([[], [[], []]] if below else [[], []])
+    assert (rows.shape, rows.dtype) == ((2, 0), bool)
+
+
 def test_invalid_ids_and_offsets_under_a_null_are_ignored():
     """Ids of no word, and lists beyond all elements: under a null, any number may occur."""
     words = np.array([70, 80])

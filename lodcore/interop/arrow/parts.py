@@ -255,6 +255,11 @@ class Finisher:
     records: bool | None
     lods: list[LoD] = field(default_factory=list)
 
+    @property
+    def masked(self) -> bool:
+        """Whether masks are asked for."""
+        return isinstance(self.nulls, str) and self.nulls == "mask"
+
     def shared(self, lod: LoD) -> LoD:
         """Return the LoD made earlier for an equal structure, or this one."""
         for known in self.lods:
@@ -273,9 +278,8 @@ class Finisher:
                     key: self.finish(inner, f"{name}[{key}]", levels, present[:-1])
                     for key, inner in part.values.items()
                 }
-                return Finished(
-                    {key: done.value for key, done in found.items()}, {key: done.present for key, done in found.items()}
-                )
+                masks = {key: done.present for key, done in found.items()}
+                return Finished({key: done.value for key, done in found.items()}, masks if self.masked else None)
             if not is_flat(part):
                 raise LoDError(
                     f"{WHERE}: obj{name}: its structs hold lists or structs, which a structured dtype cannot; "
@@ -288,7 +292,7 @@ class Finisher:
         self.check_sequences(present[:-1], name)
         rows = len(values)
         lod: Any = self.shared(lod_body.make_lod(levels, rows)) if levels else None
-        if not (isinstance(self.nulls, str) and self.nulls == "mask"):
+        if not self.masked:
             return Finished(values if lod is None else lod_tensor_body.new_tensor(values, lod), None)
         seen = tuple(
             np.ones(lod.num_sequences(k), bool) if mask is None else mask for k, mask in enumerate(present[:-1])
@@ -320,7 +324,7 @@ class Finisher:
                 f'{WHERE}: obj{name}: row {at} is null; use nulls="mask" or a fill value, such as nulls={example}'
             )
         made: Array = values.copy()
-        if isinstance(self.nulls, str) and self.nulls == "mask":
+        if self.masked:
             made[~there] = np.zeros((), values.dtype)
             return made
         entry = np.empty((1, *values.shape[there.ndim :]), values.dtype)

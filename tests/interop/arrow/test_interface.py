@@ -479,6 +479,24 @@ def test_nulls_become_a_mask():
     assert (sequences.tolist(), rows.tolist()) == ([True, True], [True, True])
 
 
+@pytest.mark.parametrize("count", [0, 2])
+def test_from_arrow_returns_masks_of_the_columns_that_ask_for_them_beside_structs(count):
+    def table():
+        inner = Forged(b"+s", 2, [None], [leaf(np.arange(2), name=b"p")], name=b"s")
+        of_lists = lists([0, 1, 2], struct(2, p=np.arange(2)))
+        of_lists.schema.name = b"t"
+        numbers = Forged(b"l", 2, [bits(1, 0), np.arange(2)], name=b"a", null_count=-1)
+        return Forged(b"+s", count, [None], [numbers, inner, of_lists])
+
+    values, masks = from_arrow(table(), {"a": "mask"}, records=False)
+    assert {name: mask.tolist() for name, (mask,) in masks.items()} == {"a": [True, False][:count]}
+    assert values["s"]["p"].tolist() == [0, 1][:count]
+    assert values["t"]["p"].tolist() == [[0], [1]][:count]
+    assert list(from_arrow(table(), {"a": 0})) == ["a", "s", "t"]
+    _, masks = from_arrow(table(), {"a": 0, "s": "mask"})
+    assert {name: list(inner) for name, inner in masks.items()} == {"s": ["p"]}
+
+
 def test_nulls_of_rows_and_within_rows_become_a_mask():
     child = Forged(b"l", 6, [bits(1, 0, 1, 1, 1, 1), np.arange(6)], null_count=1)
     pairs = Forged(b"+w:2", 3, [bits(1, 1, 0)], [child], null_count=1)

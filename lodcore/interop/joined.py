@@ -11,12 +11,11 @@ import numpy as np
 from lodcore.base.missing import is_column
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.arrow.columns import column_of_arrow, columns_of_arrow
-from lodcore.interop.arrow.types import example_of
-from lodcore.interop.missing_values import TableColumn, filled, policies
+from lodcore.interop.missing_values import TableColumn, filled, first_missing, policies
 from lodcore.interop.pandas_columns import column_of
 from lodcore.interop.pandas_index import with_index_levels
 from lodcore.interop.polars_columns import column_of as column_of_polars
-from lodcore.interop.presence import every, whole
+from lodcore.interop.presence import whole
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
 
@@ -154,15 +153,13 @@ def entries_without_nulls(where: str, name: str, column: TableColumn, way: Any, 
     entries: Array = column.values[rows]
     if column.present is None:
         return entries
-    there = column.present[rows]
-    if whole(there):
-        return entries
     if isinstance(way, str) and way == "error":
-        if column.lossless:
+        if (told := column.untold(rows)) is None:
             return entries
-        at = int(rows[np.argmin(every(there))])
-        example = example_of(entries.dtype)
+        at, field, example = first_missing(entries.dtype, told)
         raise LoDError(
-            f"{_label(where, name)}: row {at} is null; use a fill value such as nulls={{{name!r}: {example}}}"
+            f"{_label(where, name)}: row {rows[at]} is null{field}; use a fill value such as "
+            f"nulls={{{name!r}: {example}}}"
         )
-    return filled(f"{where}: nulls[{name!r}]", entries, there, way)
+    there = column.present[rows]
+    return entries if whole(there) else filled(f"{where}: nulls[{name!r}]", entries, there, way)

@@ -14,7 +14,7 @@ from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.padding import hold
 
-__all__ = ["Key", "TableColumn", "filled", "policies", "without_nulls"]
+__all__ = ["Key", "TableColumn", "filled", "first_missing", "policies", "without_nulls"]
 
 Array = np.ndarray[Any, Any]
 WAYS = ("error", "empty", "mask")
@@ -33,7 +33,8 @@ class TableColumn(NamedTuple):
     sequences : sequence of ndarray of bool, or None
         For a LoDTensor, which sequences of each level are not null.
     lossless : bool
-        Whether nan or NaT stands where a value is missing, as it does in pandas.
+        Whether nan or NaT stands where a value is missing, as it does in pandas; in records, where a date or a duration
+        is.
     kept : tuple, or None
         What the dtype does not say: ("zone", name), ("decimal", digits after the point, digits or None), ("time",),
         ("category", labels or None, ordered), or ("fields", dict of these by field of records).
@@ -44,6 +45,41 @@ class TableColumn(NamedTuple):
     sequences: Sequence[Array | None] = ()
     lossless: bool = False
     kept: tuple[Any, ...] | None = None
+
+    def untold(self, rows: Any = slice(None)) -> Array | None:
+        """Return which values of some rows are there, or are told by nan or NaT that they are not; None if all."""
+        if self.present is None:
+            return None
+        there: Array = self.present[rows]
+        if whole(there):
+            return None
+        if not self.lossless:
+            return there
+        if there.dtype.names is None:
+            return None
+        values = self.values.values if isinstance(self.values, LoDTensor) else self.values
+        told = _told(values.dtype, there)
+        return None if whole(told) else told
+
+
+def _told(dtype: np.dtype[Any], there: Array) -> Array:
+    """Return which fields of records are there, or are NaT beside another value: of a null record, none is there."""
+    made, known = there.copy(), _known(there)
+    for name in dtype.names or ():
+        inner = dtype[name].base
+        if inner.names is not None:
+            made[name] = _told(inner, there[name])
+        elif inner.kind in "mM":
+            made[name] |= known.reshape(known.shape + (1,) * (made[name].ndim - known.ndim))
+    return made
+
+
+def _known(there: Array) -> Array:
+    """Return for each record whether any of its values is there."""
+    if there.dtype.names is None:
+        return there
+    fields = [_known(there[name]) for name in there.dtype.names]
+    return np.asarray(np.logical_or.reduce([x.any(axis=tuple(range(there.ndim, x.ndim))) for x in fields]))
 
 
 class Key(NamedTuple):
@@ -140,14 +176,15 @@ def without_nulls(where: str, name: str, column: TableColumn, way: Any) -> tuple
     present = column.present
     if present is not None and whole(present):
         present = None
-    if present is not None and not (column.lossless and option is not None):
-        if option in ("error", "empty"):
-            at = int(np.argmin(every(present)))
-            example = example_of(rows.dtype)
+    if option in ("error", "empty"):
+        if (told := column.untold()) is not None:
+            at, field, example = first_missing(rows.dtype, told)
             named = f" (nulls={{{name[5:-1]}: {example}}} for this column)" if "[" in name else ""
             raise LoDError(
-                f'{where}: {name}: row {at} is null; use nulls="mask", or a fill value such as nulls={example}{named}'
+                f'{where}: {name}: row {at} is null{field}; use nulls="mask", or a fill value such as '
+                f"nulls={example}{named}"
             )
+    elif present is not None and not (column.lossless and option == "mask"):
         rows = filled(
             f"{where}: nulls{name[4:]}", rows, present, np.zeros((), rows.dtype)[()] if option == "mask" else way
         )
@@ -156,6 +193,16 @@ def without_nulls(where: str, name: str, column: TableColumn, way: Any) -> tuple
         return values, None
     mask = np.ones(rows.shape, mask_dtype(rows.dtype)) if present is None else present
     return values, lod_tensor_body.new_tensor(mask, values.lod) if isinstance(values, LoDTensor) else mask
+
+
+def first_missing(dtype: np.dtype[Any], told: Array) -> tuple[int, str, str]:
+    """Return the first row with a missing value, what errors say of its field, and a value that stands for it."""
+    at = int(np.argmin(every(told)))
+    if dtype.names is None:
+        return at, "", example_of(dtype)
+    gone = [name for name in dtype.names if not whole(told[name][at : at + 1])]
+    field = min(gone, key=lambda name: dtype[name].base.kind in "mM")  # which alone are null only in a null record
+    return at, f" in field {field!r}", example_of(dtype[field].base)
 
 
 def filled(where: str, rows: Array, present: Array, fill: Any) -> Array:

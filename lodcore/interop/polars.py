@@ -51,7 +51,7 @@ def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
         or text. Groups are in the order of their first rows. Without it, a column of lists becomes a LoDTensor, any
         other an ndarray.
     nulls : {"error", "empty", "mask"} or a fill value, or dict of these by column
-        As in `from_pandas`. Null dates, times and durations are NaT.
+        As in `from_pandas`. Null dates, times and durations are NaT, also in records with another value.
 
     Returns
     -------

@@ -1,5 +1,7 @@
 """Structs of which some fields are null, and rows of which some numbers are: what is there stays."""
 
+import datetime
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,50 @@ def test_a_null_field_leaves_the_others(name):
         read(table, by="k")
     with pytest.raises(LoDError, match=rf"lodcore.{read.__name__}: by: 'c' has no value in row 1"):
         read(table, by="c")
+
+
+@for_each("dates", [["NaT", "2020-01-02"], ["2020-01-01", "NaT"]])
+def test_nat_in_records_comes_back(dates):
+    rows = np.empty(2, [("d", "M8[D]"), ("n", "i8"), ("w", "m8[us]", (2,))])
+    rows["d"], rows["n"], rows["w"] = dates, [1, 2], [["NaT", 5], [6, 7]]
+    x = lodcore.LoDTensor.from_lengths(rows, [2])
+    groups = Groups({"x": x}, {"k": [7]})
+    found = [
+        from_polars(to_polars({"x": x}))["x"],
+        from_polars(to_polars(x)),
+        from_pandas(to_pandas({"x": x}, lists=True))["x"],
+        from_polars(to_polars(groups, lists=False), by="k")["x"],
+        from_arrow(to_polars(groups, lists=False), by="k")["x"],
+        from_polars(to_polars({"x": x}), nulls="mask")[0]["x"],
+    ]
+    for made in found:
+        assert str(made.tolist()) == str(x.tolist())
+    other = to_polars({"y": rows, "k": np.array([7, 8])})
+    assert str(groups.join(other)["y"].tolist()) == str(rows[:1].tolist())
+    filled = from_polars(other.select(polars.col("y").struct.field("d").alias("y")), nulls=np.datetime64("2020-02-02"))
+    assert filled["y"].tolist().count(datetime.date(2020, 2, 2)) == 1
+
+
+@for_each(
+    ("record", "field", "fill"),
+    [
+        ({"d": None, "n": None}, "n", "0"),
+        (None, "n", "0"),
+        ({"d": None}, "d", r"np.datetime64\('NaT'\)"),
+        ({"d": None, "e": None}, "d", r"np.datetime64\('NaT'\)"),
+    ],
+)
+def test_nat_that_may_be_that_of_a_null_record_is_refused_by_its_field(record, field, fill):
+    kinds = {"d": polars.Date, "n": polars.Int64, "e": polars.Duration}
+    kind = polars.Struct({name: kinds[name] for name in record or ("d", "n")})
+    series = polars.Series("c", [record], kind)
+    with pytest.raises(LoDError, match=rf"from_polars: data: row 0 is null in field '{field}'; .* nulls={fill}$"):
+        from_polars(series)
+    with pytest.raises(LoDError, match=rf"join: other\['c'\]: row 0 is null in field '{field}'; .*: {fill}}}$"):
+        Groups({"v": lodcore.array([[1]])}, {"k": [1]}).join(polars.DataFrame({"k": [1], "c": series}))
+    values, there = from_polars(series, nulls="mask")
+    assert np.isnat(values["d"]).all()
+    assert not any(there.tolist()[0])
 
 
 def test_the_values_of_a_map_may_be_null():

@@ -101,12 +101,25 @@ def _column(name: str, value: Any, present: Any, column: Column, chunks: Sequenc
     kept = _kept(column, chunks)
     if whole(there):
         return TableColumn(value, None, sequences, kept=kept)
-    if rows.dtype.kind in "mM":  # NumPy has a value for it
-        rows = rows.copy()
+    if not _has_times(rows.dtype):
+        return TableColumn(value, there, sequences, kept=kept)
+    rows = rows.copy()
+    _put_nat(rows, there)
+    value = lod_tensor_body.new_tensor(rows, value.lod) if isinstance(value, LoDTensor) else rows
+    return TableColumn(value, there, sequences, True, kept)
+
+
+def _has_times(dtype: np.dtype[Any]) -> bool:
+    """Return whether values are dates or durations, which NumPy has a missing one of, or records with such a field."""
+    return dtype.kind in "mM" or any(_has_times(dtype[name].base) for name in dtype.names or ())
+
+
+def _put_nat(rows: Array, there: Array) -> None:
+    """Write NaT where there is no date or duration."""
+    if rows.dtype.kind in "mM":
         rows[~there] = np.array("NaT", rows.dtype)
-        value = lod_tensor_body.new_tensor(rows, value.lod) if isinstance(value, LoDTensor) else rows
-        return TableColumn(value, there, sequences, True, kept)
-    return TableColumn(value, there, sequences, kept=kept)
+    for name in rows.dtype.names or ():
+        _put_nat(rows[name], there[name])
 
 
 def _kept(column: Column, chunks: Sequence[Column]) -> tuple[Any, ...] | None:

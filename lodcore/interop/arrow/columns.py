@@ -138,7 +138,10 @@ def _categories(chunks: Sequence[Column]) -> tuple[Any, ...]:
     found: list[Array] = []
     for chunk in chunks:
         words: Any = chunk.dictionary
-        part = content(words, 0, words.length, Options(fixed_strings=True, decode=True, records=True))
+        try:
+            part = content(words, 0, words.length, Options(fixed_strings=True, decode=True, records=True))
+        except DTypeError:  # one that is not in the column
+            return "category", None, False
         if part.levels or isinstance(part.values, dict) or part.values.ndim > 1:
             return "category", None, False
         there = part.present[-1]

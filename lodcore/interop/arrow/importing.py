@@ -24,6 +24,7 @@ WHERE = "lodcore.from_arrow: obj"
 UINT8 = np.dtype(np.uint8)
 #: Type of the offsets of strings and binaries.
 STRINGS: dict[str, np.dtype[Any]] = {key: np.dtype(np.int32 if key in "uz" else np.int64) for key in "uzUZ"}
+VIEWS = ("vu", "vz")
 
 #: The names of types that NumPy does not have, by the begin of their formats.
 UNKNOWN = {
@@ -44,7 +45,7 @@ class Options(NamedTuple):
     records: bool | None = None
 
 
-def content(column: Column, start: int, stop: int, options: Options) -> Part:
+def content(column: Column, start: int, stop: int, options: Options, seen: Array | None = None) -> Part:
     """Read the elements `start` to `stop` of a column, which must have as many.
 
     Parameters
@@ -53,6 +54,8 @@ def content(column: Column, start: int, stop: int, options: Options) -> Part:
     start, stop : int
         In elements, counted from the offset of the column.
     options : Options
+    seen : ndarray of bool, optional
+        Which elements are in the result. The others may have any text, which neither raises nor widens a dtype.
 
     Returns
     -------
@@ -63,41 +66,45 @@ def content(column: Column, start: int, stop: int, options: Options) -> Part:
             f"{WHERE}{column.path}: has the extension type {column.extension!r}, whose values may be others than "
             "those of its storage; cast it to its storage"
         )
-    return meant(column, _content(column, start, stop, options))
+    return meant(column, _content(column, start, stop, options, seen))
 
 
-def _content(column: Column, start: int, stop: int, options: Options) -> Part:
+def _content(column: Column, start: int, stop: int, options: Options, seen: Array | None) -> Part:
     """Read the storage of a column."""
     format = column.format
+    if format == "n" and column.dictionary is None:
+        _expect(column, buffers=None, children=0)  # 0, but Polars exports 1
+        return Part(stop - start, [], [np.zeros(stop - start, bool) if stop > start else None], np.zeros(stop - start))
+    there = _validity(column, start, stop)
+    seen = _both(seen, there)
     if column.dictionary is not None:
-        return _encoded(column, column.dictionary, start, stop, options)
+        return _encoded(column, column.dictionary, start, stop, options, there, seen)
     if format in LISTS:
         _expect(column, buffers=2, children=1)
-        part = _list(column, start, stop, options)
+        part = _list(column, start, stop, options, seen)
     elif format in LIST_VIEWS:
         _expect(column, buffers=3, children=1)
-        part = _list_view(column, start, stop, options)
+        part = _list_view(column, start, stop, options, there, seen)
     elif format.startswith("+w:"):
         _expect(column, buffers=1, children=1)
-        part = _fixed_size_list(column, start, stop, options)
+        part = _fixed_size_list(column, start, stop, options, seen)
     elif format == "+s":
         _expect(column, buffers=1, children=len(column.children))
-        part = _struct(column, start, stop, options)
+        part = _struct(column, start, stop, options, seen)
     elif format in STRINGS:
         _expect(column, buffers=3, children=0)
-        part = _strings(column, start, stop, options)
-    elif format in ("vu", "vz"):
+        part = _text(_strings(column, start, stop), column, options, seen)
+    elif format in VIEWS:
         _expect(column, buffers=None, children=0)
-        part = viewed(column, start, stop)
-        if options.fixed_strings:
-            part = fixed_size(part, format == "vu", column.path)
-    elif format == "n":
-        _expect(column, buffers=None, children=0)  # 0, but Polars exports 1
-        there = np.zeros(stop - start, bool) if stop > start else None
-        return Part(stop - start, [], [there], np.zeros(stop - start))
+        part = _text(viewed(column, start, stop), column, options, seen)
     else:
-        part = Part(stop - start, [], [None], _leaf(column, start, stop))
-    return masked(part, _validity(column, start, stop))
+        part = Part(stop - start, [], [None], _leaf(column, start, stop, seen))
+    return masked(part, there)
+
+
+def _both(one: Array | None, other: Array | None) -> Array | None:
+    """Return which elements are in both masks, each of which may be None for all of them."""
+    return other if one is None else one if other is None else one & other
 
 
 def _expect(column: Column, buffers: int | None, children: int) -> None:
@@ -134,10 +141,10 @@ def _bits(column: Column, k: int, start: int, stop: int, what: str) -> Array:
     return bits[skipped:].view(np.bool_)
 
 
-def _leaf(column: Column, start: int, stop: int) -> Array:
+def _leaf(column: Column, start: int, stop: int, seen: Array | None) -> Array:
     """Return a view of contiguous values."""
     if column.format.startswith("d:"):
-        return _decimals(column, start, stop)
+        return _decimals(column, start, stop, seen)
     found = stored(column.format)
     if found is None and column.format != "b":
         kind = UNKNOWN.get(column.format[:3])
@@ -148,16 +155,15 @@ def _leaf(column: Column, start: int, stop: int) -> Array:
         return np.ascontiguousarray(_bits(column, 1, start, stop, "values"))
     values: Array = column.buffer(1, found.dtype, column.offset + start, column.offset + stop)
     if found.dtype.kind == "S" and found.dtype.itemsize:
-        _refuse_nul(column, values, start, stop)
+        _refuse_nul(column, values, start, seen)
     return values if found.becomes == found.dtype else values.astype(found.becomes)
 
 
-def _refuse_nul(column: Column, values: Array, start: int, stop: int) -> None:
+def _refuse_nul(column: Column, values: Array, start: int, seen: Array | None) -> None:
     """Raise if bytes of a fixed size end with NUL, which NumPy drops when they are read or go out."""
     ends = values.view(UINT8).reshape(len(values), values.itemsize)[:, -1] == 0
-    there = _validity(column, start, stop)
-    if there is not None:
-        ends &= there
+    if seen is not None:
+        ends &= seen
     if ends.any():
         raise DTypeError(
             f"{WHERE}{column.path}: value {int(np.argmax(ends)) + start} ends with NUL, which NumPy drops; cast it to "
@@ -165,7 +171,7 @@ def _refuse_nul(column: Column, values: Array, start: int, stop: int) -> None:
         )
 
 
-def _decimals(column: Column, start: int, stop: int) -> Array:
+def _decimals(column: Column, start: int, stop: int, seen: Array | None) -> Array:
     """Return decimal numbers as floats, which hold up to 15 digits."""
     scale, bits = decimal_of(column.format, column.path)
     _expect(column, buffers=2, children=0)
@@ -182,9 +188,8 @@ def _decimals(column: Column, start: int, stop: int) -> Array:
         fit = (given[:, 2:] == np.where(numbers < 0, 2**32 - 1, 0)[:, None]).all(axis=1)
     fit &= np.abs(numbers) <= 10**DIGITS  # the least number of 64 bits is its own absolute value
     fit &= numbers != np.iinfo(np.int64).min
-    there = _validity(column, start, stop)
-    if there is not None:
-        fit |= ~there
+    if seen is not None:
+        fit |= ~seen
     if not fit.all():
         at = int(np.argmin(fit))
         raise DTypeError(
@@ -214,23 +219,49 @@ def _offsets(column: Column, dtype: np.dtype[Any], start: int, stop: int) -> tup
     return offsets, int(first[0])
 
 
-def _list(column: Column, start: int, stop: int, options: Options) -> Part:
+def _list(column: Column, start: int, stop: int, options: Options, seen: Array | None) -> Part:
     child = column.children[0]
     offsets, first = _offsets(column, LISTS[column.format], start, stop)
     last = first + offsets.item(len(offsets) - 1)
     if last > child.length:
         raise LoDError(f"{WHERE}{column.path}: offsets: end at {last}; there are {child.length} elements below")
-    below = content(child, first, last, options)
+    if seen is not None:
+        seen = _seen_below(child, options, offsets[:-1], offsets[1:], seen)
+    below = content(child, first, last, options, seen)
     return Part(stop - start, [offsets, *below.levels], [None, *below.present], below.values, below.dictionary)
 
 
-def _list_view(column: Column, start: int, stop: int, options: Options) -> Part:
+def _seen_below(child: Column, options: Options, begins: Array, ends: Array, seen: Array | None) -> Array | None:
+    """Return which elements are in the lists that are seen; None if what is read of them does not depend on it."""
+    if not _has_text(child, options):
+        return None
+    count = int(ends.max(initial=0))
+    check_size(WHERE, count, 16)
+    if seen is not None:
+        begins, ends = begins[seen], ends[seen]
+    change = np.bincount(begins, minlength=count + 1) - np.bincount(ends, minlength=count + 1)
+    found: Array = np.cumsum(change)[:count] > 0
+    return found
+
+
+def _has_text(column: Column, options: Options) -> bool:
+    """Return whether there are values that may be refused, or that say how wide a dtype is."""
+    return (
+        (options.fixed_strings and (column.format in STRINGS or column.format in VIEWS))
+        or column.format.startswith(("w:", "d:"))
+        or any(_has_text(child, options) for child in column.children)
+        or (column.dictionary is not None and _has_text(column.dictionary, options))
+    )
+
+
+def _list_view(
+    column: Column, start: int, stop: int, options: Options, there: Array | None, seen: Array | None
+) -> Part:
     """Read lists in any order in memory; they are copied unless each begins where the previous one ends."""
     child, dtype = column.children[0], LIST_VIEWS[column.format]
     first, last = column.offset + start, column.offset + stop
     begins: Array = column.buffer(1, dtype, first, last, "offsets").astype(np.int64)
     sizes = column.buffer(2, dtype, first, last, "sizes").astype(np.int64)
-    there = _validity(column, start, stop)
     if there is not None:
         begins[~there], sizes[~there] = 0, 0
     with np.errstate(over="ignore"):
@@ -245,22 +276,28 @@ def _list_view(column: Column, start: int, stop: int, options: Options) -> Part:
     offsets = buffers.new_offsets(len(ranges) + 1)
     unharmed(kernels.lod.offsets_from_lengths(sizes, offsets))
     low, high = (int(begins.min()), int(ends.max())) if len(ranges) else (0, 0)
-    if (begins[1:] == ends[:-1]).all():
-        below = content(child, low, high, options)
-    else:
+    consecutive = (begins[1:] == ends[:-1]).all()
+    if not consecutive:
         check_size(WHERE, offsets.item(len(offsets) - 1))
-        below = taken(content(child, low, high, options), ranges - low)
+    if seen is not None or not consecutive:
+        seen = _seen_below(child, options, begins - low, ends - low, seen)
+    below = content(child, low, high, options, seen)
+    if not consecutive:
+        below = taken(below, ranges - low)
     return Part(stop - start, [offsets, *below.levels], [None, *below.present], below.values, below.dictionary)
 
 
-def _fixed_size_list(column: Column, start: int, stop: int, options: Options) -> Part:
+def _fixed_size_list(column: Column, start: int, stop: int, options: Options, seen: Array | None) -> Part:
     """Read lists of one size: an axis of a row directly above values, a level otherwise."""
     width, count = width_of(column.format, 3), stop - start
     child = column.children[0]
     first, last = (column.offset + start) * width, (column.offset + stop) * width
     if last > child.length:
         raise LoDError(f"{WHERE}{column.path}: ends at element {last} of those below; there are {child.length}")
-    below = content(child, first, last, options)
+    if seen is not None:
+        begins = np.arange(count) * width
+        seen = _seen_below(child, options, begins, begins + width, seen)
+    below = content(child, first, last, options, seen)
     if options.records is not False and is_flat(below):
         below = records(below)
     if below.levels or isinstance(below.values, dict):
@@ -273,7 +310,7 @@ def _fixed_size_list(column: Column, start: int, stop: int, options: Options) ->
     return Part(count, [], [inner], values, below.dictionary)
 
 
-def _struct(column: Column, start: int, stop: int, options: Options) -> Part:
+def _struct(column: Column, start: int, stop: int, options: Options, seen: Array | None) -> Part:
     fields: dict[str, Part] = {}
     first, last = column.offset + start, column.offset + stop
     for child in column.children:
@@ -281,24 +318,35 @@ def _struct(column: Column, start: int, stop: int, options: Options) -> Part:
             raise LoDError(f"{WHERE}{column.path}: has two fields named {child.name!r}")
         if column.length and child.length < last:
             raise LoDError(f"{WHERE}{child.path}: has length {child.length}; its struct ends at {last}")
-        fields[child.name] = content(child, first, last, options) if stop > start else content(child, 0, 0, options)
+        rows = (first, last) if stop > start else (0, 0)
+        fields[child.name] = content(child, *rows, options, seen)
     return Part(stop - start, [], [None], fields)
 
 
-def _strings(column: Column, start: int, stop: int, options: Options) -> Part:
+def _strings(column: Column, start: int, stop: int) -> Part:
     offsets, first = _offsets(column, STRINGS[column.format], start, stop)
     values = column.buffer(2, UINT8, first, first + offsets.item(len(offsets) - 1))
-    part = Part(stop - start, [offsets], [None, None], values)
-    return fixed_size(part, column.format in "uU", column.path) if options.fixed_strings else part
+    return Part(stop - start, [offsets], [None, None], values)
 
 
-def _encoded(column: Column, dictionary: Column, start: int, stop: int, options: Options) -> Part:
+def _text(part: Part, column: Column, options: Options, seen: Array | None) -> Part:
+    """Return strings as sequences of bytes, or with a fixed size."""
+    return fixed_size(masked(part, seen), column.format[-1] in "uU", column.path) if options.fixed_strings else part
+
+
+def _encoded(
+    column: Column,
+    dictionary: Column,
+    start: int,
+    stop: int,
+    options: Options,
+    there: Array | None,
+    seen: Array | None,
+) -> Part:
     """Read ids of a dictionary, or decode them."""
     if column.format not in tuple("cCsSiIlL"):
         raise LoDError(f"{WHERE}{column.path}: has a dictionary and format {column.format!r}; an integer one is needed")
-    ids, there = _leaf(column, start, stop), _validity(column, start, stop)
-    words = content(dictionary, 0, dictionary.length, options)
-    count = dictionary.length
+    ids, count = _leaf(column, start, stop, None), dictionary.length
     checked = ids if there is None else ids[there]
     if len(checked) and (int(checked.min()) < 0 or int(checked.max()) >= count):
         wrong = (ids < 0) | (ids >= count) if there is None else ((ids < 0) | (ids >= count)) & there
@@ -306,7 +354,16 @@ def _encoded(column: Column, dictionary: Column, start: int, stop: int, options:
         raise LoDError(
             f"{WHERE}{column.path}: id {ids[at]} at position {at + start}; its dictionary has {count} entries"
         )
-    if not options.decode:
+    decode = options.decode
+    if not decode:  # entries are only compared, for which the bytes of text will do
+        options = options._replace(fixed_strings=False)
+    used = None
+    if _has_text(dictionary, options):
+        check_size(WHERE, count)
+        used = np.zeros(count, bool)
+        used[ids if seen is None else ids[seen]] = True
+    words = content(dictionary, 0, count, options, None if used is None or used.all() else used)
+    if not decode:
         return masked(Part(stop - start, [], [None], ids, words), _known(ids, there, words))
     chosen = ids.astype(np.int64)
     if there is not None:

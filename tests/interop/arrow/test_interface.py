@@ -303,6 +303,99 @@ def test_from_arrow_of_strings_that_numpy_cannot_hold_raises_for_fixed_strings(d
         from_arrow(Forged(b"u", len(offsets) - 1, parts), strings="fixed")
 
 
+def words_of(texts, format=b"u", **fields):
+    """Forge strings, with offsets or in views."""
+    data = b"".join(texts)
+    ends = np.cumsum([0, *map(len, texts)])
+    chars = np.frombuffer(data + b"-", np.uint8)
+    if format == b"u":
+        return Forged(format, len(texts), [None, ends.astype("i4"), chars], **fields)
+    views = np.zeros((len(texts), 4), "i4")
+    views[:, 0], views[:, 3] = np.diff(ends), ends[:-1]
+    for j, text in enumerate(texts):
+        if len(text) <= 12:
+            views.view(np.uint8).reshape(-1, 16)[j, 4 : 4 + len(text)] = list(text)
+        else:
+            views.view(np.uint8).reshape(-1, 16)[j, 4:8] = list(text[:4])
+    return Forged(format, len(texts), [None, views, chars, np.array([len(data)])], **fields)
+
+
+def lists_of_one(child, valid):
+    count = child.array.length
+    nulls = 0 if valid is None else -1
+    return Forged(b"+l", count, [valid, np.arange(count + 1, dtype="i4")], [child], null_count=nulls)
+
+
+def null_struct(child):
+    child.schema.name = b"f"
+    return Forged(b"+s", 3, [bits(1, 0, 1)], [child], null_count=1)
+
+
+UNSEEN = {
+    "an entry of a dictionary": (
+        lambda make: Forged(b"c", 2, [None, np.array([0, 2], "i1")], dictionary=make()),
+        ["a", "c"],
+    ),
+    "an entry of a null of a dictionary": (
+        lambda make: Forged(b"c", 3, [bits(1, 0, 1), np.array([0, 1, 2], "i1")], dictionary=make(), null_count=1),
+        ["a", "", "c"],
+    ),
+    "a null list": (lambda make: lists_of_one(make(), bits(1, 0, 1)), [["a"], [], ["c"]]),
+    "a list of a null list": (
+        lambda make: lists_of_one(lists_of_one(make(), None), bits(1, 0, 1)),
+        [[["a"]], [], [["c"]]],
+    ),
+    "a gap between views": (
+        lambda make: Forged(b"+vl", 2, [None, np.array([0, 2], "i4"), np.array([1, 1], "i4")], [make()]),
+        [["a"], ["c"]],
+    ),
+    "a gap between views in the other order": (
+        lambda make: Forged(b"+vl", 2, [None, np.array([2, 0], "i4"), np.array([1, 1], "i4")], [make()]),
+        [["c"], ["a"]],
+    ),
+    "a null list of a fixed size": (
+        lambda make: Forged(b"+w:1", 3, [bits(1, 0, 1)], [make()], null_count=1),
+        [["a"], [""], ["c"]],
+    ),
+    "a null struct": (lambda make: null_struct(make()), [("a",), ("",), ("c",)]),
+}
+
+
+@pytest.mark.parametrize("place", UNSEEN)
+@pytest.mark.parametrize("format", [b"u", b"vu"])
+@pytest.mark.parametrize("text", [b"b\0", b"b" * 50, b"\xff"])
+def test_from_arrow_of_fixed_strings_ignores_text_that_is_not_in_the_result(place, format, text):
+    make, wanted = UNSEEN[place]
+    forged = make(lambda: words_of([b"a", text, b"c"], format))
+    made = from_arrow(forged, "", strings="fixed", dictionaries="decode", records=True)
+    assert made.tolist() == wanted
+    dtype = made.dtype if made.dtype.names is None else made.dtype["f"]
+    assert dtype == "<U1"
+
+
+@pytest.mark.parametrize("text", [b"b\0", b"\xff"])
+def test_from_arrow_of_ids_ignores_which_text_numpy_cannot_hold(text):
+    def chunk(text):
+        return Forged(b"c", 2, [None, np.array([1, 0], "i1")], dictionary=words_of([b"a", text]))
+
+    assert from_arrow(ForgedStream([chunk(text), chunk(text)]), strings="fixed").tolist() == [1, 0, 1, 0]
+    with pytest.raises(LoDError, match="different dictionary"):
+        from_arrow(ForgedStream([chunk(text), chunk(b"b")]), strings="fixed")
+
+
+def test_from_arrow_of_bytes_and_decimals_ignores_those_that_are_not_in_the_result():
+    def views(child):
+        return Forged(b"+vl", 2, [None, np.array([0, 2], "i4"), np.array([1, 1], "i4")], [child])
+
+    assert from_arrow(views(Forged(b"w:2", 3, [None, np.frombuffer(b"abc\0de", np.uint8)]))).tolist() == [
+        [b"ab"], [b"de"],
+    ]  # fmt: skip
+    digits = np.array([1, 10**17, 3])
+    assert from_arrow(views(Forged(b"d:18,0,64", 3, [None, digits]))).tolist() == [[1.0], [3.0]]
+    with pytest.raises(DTypeError, match="more than 15 digits at position 1"):
+        from_arrow(Forged(b"d:18,0,64", 3, [None, digits]))
+
+
 def test_ids_of_a_dictionary():
     words = Forged(b"u", 2, [None, np.array([0, 1, 3], "i4"), np.frombuffer(b"abc", np.uint8)])
     forged = lists([0, 2, 3], Forged(b"c", 3, [None, np.array([1, 0, 1], "i1")], dictionary=words))

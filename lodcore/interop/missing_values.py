@@ -14,7 +14,7 @@ from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.padding import hold
 
-__all__ = ["Key", "TableColumn", "filled", "first_missing", "policies", "without_nulls"]
+__all__ = ["Key", "TableColumn", "filled", "first_missing", "policies", "records_of", "without_nulls"]
 
 Array = np.ndarray[Any, Any]
 WAYS = ("error", "empty", "mask")
@@ -142,7 +142,7 @@ def _unknown(where: str, name: str, way: str, ways: Sequence[str], why: str) -> 
 def _entry(where: str, values: Any, given: Any) -> Array:
     """Return a fill value as an array of one entry."""
     dtype = values.dtype
-    if dtype.kind in "US" and isinstance(given, (str, bytes)):
+    if isinstance(given, str if dtype.kind == "U" else bytes if dtype.kind == "S" else ()):
         dtype = np.promote_types(dtype, np.asarray(given).dtype)
     entry = np.empty((1, *values.shape[1:]) if isinstance(values, np.ndarray) else (1, *values.values.shape[1:]), dtype)
     hold(where, decimals_as_floats(given), entry)
@@ -195,6 +195,14 @@ def without_nulls(where: str, name: str, column: TableColumn, way: Any) -> tuple
     return values, lod_tensor_body.new_tensor(mask, values.lod) if isinstance(values, LoDTensor) else mask
 
 
+def records_of(shape: tuple[int, ...], fields: Mapping[str, Array]) -> Array:
+    """Return records of a shape with these fields, whose dtypes are as wide as they are."""
+    made = np.empty(shape, [(key, x.dtype, x.shape[len(shape) :]) for key, x in fields.items()])
+    for key, field in fields.items():
+        made[key] = field
+    return made
+
+
 def first_missing(dtype: np.dtype[Any], told: Array) -> tuple[int, str, str]:
     """Return the first row with a missing value, what errors say of its field, and a value that stands for it."""
     at = int(np.argmin(every(told)))
@@ -215,10 +223,7 @@ def filled(where: str, rows: Array, present: Array, fill: Any) -> Array:
             else filled(f"{where}[{key!r}]", rows[key], present[key], fill[key] if by_field else fill)
             for key in present.dtype.names
         }
-        records = np.empty(rows.shape, [(key, x.dtype, x.shape[rows.ndim :]) for key, x in fields.items()])
-        for key, field in fields.items():
-            records[key] = field
-        return records
+        return records_of(rows.shape, fields)
     entry = _entry(where, rows, fill)
     made: Array = rows.astype(entry.dtype)
     made[~present] = np.broadcast_to(entry[0], made.shape)[~present]

@@ -12,13 +12,13 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.arrow.types import decimals_as_floats, example_of
+from lodcore.interop.arrow.types import example_of
+from lodcore.interop.missing_values import filled, records_of
 from lodcore.interop.presence import every, mask_dtype, whole
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.joining import concat_lods
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.nested import join_arrays
-from lodcore.tensors.padding import hold
 
 __all__ = [
     "Finished",
@@ -203,10 +203,12 @@ def record_dtype(where: str, fields: Mapping[str, Array]) -> np.dtype[Any]:
         raise DTypeError(f"{where}: {error}") from None
 
 
-def new_records(part: Part, name: str = "") -> Array:
-    """Return an array for the records made from the fields of structs."""
-    dtype = record_dtype(f"{WHERE}: obj{name}", {key: inner.values for key, inner in part.values.items()})
-    return buffers.new_rows(WHERE, np.empty(0, dtype), part.num_rows)
+def new_records(fields: Mapping[str, Array], count: int, name: str = "") -> Array:
+    """Return the records made from the fields of structs."""
+    made = buffers.new_rows(WHERE, np.empty(0, record_dtype(f"{WHERE}: obj{name}", fields)), count)
+    for key, rows in fields.items():
+        made[key] = rows
+    return made
 
 
 def mask_of_fields(made: Array, masks: Mapping[str, Array | None]) -> Array:
@@ -227,9 +229,7 @@ def mask_of_rows(values: Array, there: Array | None) -> Array:
 
 def records(part: Part) -> Part:
     """Convert flat structs to records."""
-    made = new_records(part)
-    for key, inner in part.values.items():
-        made[key] = inner.values
+    made = new_records({key: inner.values for key, inner in part.values.items()}, part.num_rows)
     there = mask_of_fields(made, {key: inner.present[-1] for key, inner in part.values.items()})
     return Part(part.count, part.levels, [*part.present[:-1], there], made)
 
@@ -302,34 +302,30 @@ class Finisher:
 
     def record(self, part: Part, name: str) -> tuple[Array, Array | None]:
         """Copy the fields of structs into one array of a structured dtype; return also their validity."""
-        fields = part.values
-        made = new_records(part, name)
-        for key, inner in fields.items():
-            made[key] = self.filled(inner.values, inner.present[-1], f"{name}[{key}]")
-        return made, mask_of_fields(made, {key: inner.present[-1] for key, inner in fields.items()})
+        masks = {key: inner.present[-1] for key, inner in part.values.items()}
+        fields = {key: self.filled(x.values, masks[key], f"{name}[{key}]") for key, x in part.values.items()}
+        made = new_records(fields, part.num_rows, name)
+        return made, mask_of_fields(made, masks)
 
     def filled(self, values: Array, there: Array | None, name: str) -> Array:
         """Replace null rows by the fill value, or raise an error."""
         if there is None or whole(there):
             return values
         if there.dtype.names is not None:
-            records = values.copy()
-            for key in there.dtype.names:
-                records[key] = self.filled(values[key], there[key], f"{name}[{key}]")
-            return records
+            names = there.dtype.names
+            return records_of(
+                values.shape, {key: self.filled(values[key], there[key], f"{name}[{key}]") for key in names}
+            )
         at = int(np.argmin(every(there)))
         if isinstance(self.nulls, str) and self.nulls in ("error", "empty"):
             example = example_of(values.dtype)
             raise LoDError(
                 f'{WHERE}: obj{name}: row {at} is null; use nulls="mask" or a fill value, such as nulls={example}'
             )
+        if not self.masked:
+            return filled(f"{WHERE}: nulls{name}", values, there, self.nulls)
         made: Array = values.copy()
-        if self.masked:
-            made[~there] = np.zeros((), values.dtype)
-            return made
-        entry = np.empty((1, *values.shape[there.ndim :]), values.dtype)
-        hold(f"{WHERE}: nulls{name}", decimals_as_floats(self.nulls), entry)
-        made[~there] = entry[0]
+        made[~there] = np.zeros((), values.dtype)
         return made
 
     def check_sequences(self, present: list[Array | None], name: str) -> None:

@@ -564,6 +564,32 @@ def test_nulls_become_a_value():
         from_arrow(with_nulls(), "drop")
 
 
+def test_from_arrow_widens_text_of_a_fixed_size_for_a_longer_fill_value():
+    def words(format=b"u", **fields):
+        buffers = [bits(1, 0), np.array([0, 1, 1], "i4"), np.frombuffer(b"a", np.uint8)]
+        return Forged(format, 2, buffers, null_count=1, **fields)
+
+    def fields():
+        return Forged(b"+s", 2, [None], [words(name=b"f")])
+
+    ids = np.array([1, 0], "i1")
+    for forged, wanted in (
+        (words(), ["a", "none"]),
+        (ForgedStream([words(), words()]), ["a", "none"] * 2),
+        (lists([0, 0, 2], words()), [[], ["a", "none"]]),
+        (Forged(b"+w:2", 1, [None], [words()]), [["a", "none"]]),
+        (Forged(b"c", 2, [None, ids], dictionary=words()), ["none", "a"]),
+        (fields(), [("a",), ("none",)]),
+        (lists([0, 2], fields()), [[("a",), ("none",)]]),
+        (Forged(b"+w:2", 1, [None], [fields()]), [[("a",), ("none",)]]),
+    ):
+        made = from_arrow(forged, "none", strings="fixed", dictionaries="decode", records=True)
+        assert made.tolist() == wanted
+    assert from_arrow(words(b"z"), b"none", strings="fixed").tolist() == [b"a", b"none"]
+    with pytest.raises(DTypeError, match=r"nulls: is 'none'; \|S1 cannot hold it"):
+        from_arrow(words(b"z"), "none", strings="fixed")
+
+
 def test_nulls_become_a_mask():
     x, (sequences, rows) = from_arrow(with_nulls(), "mask")
     assert x.tolist() == [[0, 0], [], [3]]
@@ -581,12 +607,13 @@ def test_from_arrow_returns_masks_of_the_columns_that_ask_for_them_beside_struct
         numbers = Forged(b"l", 2, [bits(1, 0), np.arange(2)], name=b"a", null_count=-1)
         return Forged(b"+s", count, [None], [numbers, inner, of_lists])
 
-    values, masks = from_arrow(table(), {"a": "mask"}, records=False)
+    tables = [table() for _ in range(3)]  # which live as long as the views
+    values, masks = from_arrow(tables[0], {"a": "mask"}, records=False)
     assert {name: mask.tolist() for name, (mask,) in masks.items()} == {"a": [True, False][:count]}
     assert values["s"]["p"].tolist() == [0, 1][:count]
     assert values["t"]["p"].tolist() == [[0], [1]][:count]
-    assert list(from_arrow(table(), {"a": 0})) == ["a", "s", "t"]
-    _, masks = from_arrow(table(), {"a": 0, "s": "mask"})
+    assert list(from_arrow(tables[1], {"a": 0})) == ["a", "s", "t"]
+    values, masks = from_arrow(tables[2], {"a": 0, "s": "mask"})
     assert {name: list(inner) for name, inner in masks.items()} == {"s": ["p"]}
 
 
@@ -608,7 +635,8 @@ def test_from_arrow_of_null_lists_of_size_0_raises_unless_they_are_filled(child,
     for nulls in ("error", "empty"):
         with pytest.raises(LoDError, match="obj: row 1 is null"):
             from_arrow(forged(), nulls)
-    x, (*_, rows) = from_arrow(forged(), "mask")
+    kept = forged()  # as long as there are views
+    x, (*_, rows) = from_arrow(kept, "mask")
     assert from_arrow(forged(), 0).tolist() == x.tolist() == ([[], [[], []]] if below else [[], []])
     assert (rows.shape, rows.dtype) == ((2, 0), bool)
 

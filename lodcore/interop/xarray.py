@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,8 @@ import numpy as np
 from lodcore.base.articles import with_number
 from lodcore.base.libraries import library
 from lodcore.base.missing import decoded, refuse_missing
-from lodcore.errors import DTypeError, LoDError
+from lodcore.base.naming import call_named, with_arguments
+from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.grouped import Groups
 from lodcore.interop.pandas_restored import with_unit_of_pandas
 from lodcore.interop.presence import every, whole
@@ -151,11 +154,12 @@ def from_xarray(dataset: Any) -> Groups:
     order = None
     if rows is not None:
         sequences = dataset[name].dims[0]
-        lod = LoD.from_lengths(numbers, num_rows=dataset.sizes.get(rows))
+        made = partial(LoD.from_lengths, numbers, num_rows=dataset.sizes.get(rows))
     else:
         rows, count = dataset[name].dims[0], dataset.sizes.get(sequences)
-        order = None if (np.diff(numbers) >= 0).all() else np.argsort(numbers, kind="stable")
-        lod = LoD.from_segment_ids(numbers if order is None else numbers[order], count)
+        order = None if (numbers[1:] >= numbers[:-1]).all() else np.argsort(numbers, kind="stable")
+        made = partial(LoD.from_segment_ids, numbers if order is None else numbers[order], count)
+    lod = _structure(where, name, made, order)
     columns, keys = {}, {}
     for other, variable in dataset.variables.items():
         along = [dimension for dimension in (rows, sequences) if dimension in variable.dims]
@@ -170,6 +174,18 @@ def from_xarray(dataset: Any) -> Groups:
         else:
             keys[str(other)] = values
     return Groups(columns, keys, lod=lod)
+
+
+def _structure(where: str, name: Any, made: Callable[[], LoD], order: Array | None) -> LoD:
+    """Return a structure; errors name the variable that it is made of, and its row before it was sorted."""
+    label = f"dataset[{name!r}]"
+    try:
+        return call_named(where, with_arguments, {"ids": label, "lengths[0]": label}, made)  # type: ignore[no-any-return]
+    except (DTypeError, LoDError, ShapeError) as error:
+        if order is None:
+            raise
+        text = re.sub(r"(?<=at row )\d+", lambda row: str(order[int(row[0])]), str(error))
+        raise type(error)(text) from None
 
 
 def _values_of(label: str, variable: Any) -> Array:

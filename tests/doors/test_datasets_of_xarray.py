@@ -133,3 +133,29 @@ def test_variables_of_several_dimensions_come_in_and_go_out():
     both = dataset.assign(b=(("obs", "one"), np.zeros((3, 2))))
     with pytest.raises(LoDError, match=r"^lodcore.from_xarray: dataset\['b'\]: has the dimensions 'obs' and 'one'"):
         from_xarray(both)
+
+
+@for_each(
+    ("numbers", "attribute", "says"),
+    [
+        ([1, 0, -1, 1, 2], "instance_dimension", "is -1 at row 2; 0 .. 2 is valid"),
+        ([1, 0, 2, 5, 2], "instance_dimension", "is 5 at row 3; 0 .. 2 is valid"),
+        ([0, 0, 0, 1, 9], "instance_dimension", "is 9 at row 4; 0 .. 2 is valid"),
+        ([1.0, 0.5, 0, 0, 0], "instance_dimension", "has dtype float64; integers are needed"),
+        ([1, -1, 5], "sample_dimension", "is -1 at position 1; a length is not negative"),
+        ([1, 1, 1], "sample_dimension", "add up to 3; num_rows is 5"),
+    ],
+)
+def test_wrong_numbers_of_sequences_are_refused_by_the_variable_and_its_row(numbers, attribute, says):
+    own, other = ("obs", "i") if attribute == "instance_dimension" else ("i", "obs")
+    dataset = xarray.Dataset(
+        {"x": ("obs", np.arange(5.0)), "n": ("i", [0, 1, 2]), "idx": (own, np.array(numbers), {attribute: other})}
+    )
+    with pytest.raises((LoDError, DTypeError), match=rf"^lodcore.from_xarray: dataset\['idx'\]: {says}"):
+        from_xarray(dataset)
+
+
+def test_unsigned_numbers_of_sequences_may_fall():
+    numbers = np.array([1, 0, 1], "u1")
+    dataset = xarray.Dataset({"x": ("obs", np.arange(3.0)), "idx": ("obs", numbers, {"instance_dimension": "i"})})
+    assert from_xarray(dataset)["x"].tolist() == [[1.0], [0.0, 2.0]]

@@ -37,7 +37,7 @@ def save_to_group(group: Any, x: Any, **options: Any) -> None:
     Raises
     ------
     DTypeError
-        If `group` is not a group, or HDF5 cannot hold the values: text and dates in records.
+        If `group` is not a group, or HDF5 cannot hold the values: text and dates in records, and fields without bytes.
     LoDError
         If one of the arrays already exists.
     """
@@ -76,7 +76,15 @@ def _stored(where: str, values: Array) -> tuple[Array, str | None]:
         return encoded.astype(f"S{width}"), dtype.str
     if any(field.kind in "UmM" for field in _fields_of(dtype)):
         raise DTypeError(f"{where}: has dtype {dtype}; HDF5 has no text or dates in records: save each field")
+    if _has_no_bytes(dtype):
+        raise DTypeError(f"{where}: has dtype {dtype}; HDF5 has no values or fields without bytes: leave them out")
     return values, None
+
+
+def _has_no_bytes(dtype: np.dtype[Any]) -> bool:
+    """Return whether values, or some of their fields, are without bytes, as those with an axis of size 0 are."""
+    inner = dtype.base
+    return not dtype.itemsize or any(_has_no_bytes(inner[name]) for name in inner.names or ())
 
 
 def _fields_of(dtype: np.dtype[Any]) -> Iterator[np.dtype[Any]]:

@@ -199,6 +199,15 @@ def test_what_hdf5_cannot_hold_is_refused_before_anything_is_written(tmp_path):
         for values, says in (
             (np.array([("a", 1)], "U1, i4"), r"has dtype .*; HDF5 has no text or dates in records: save each field"),
             (np.array([((3,),)], [("a", [("b", "M8[s]")])]), "has dtype .*; HDF5 has no text or dates in records"),
+            (
+                np.zeros(1, [("c", "<i4", (0,))]),
+                "has dtype .*; HDF5 has no values or fields without bytes: leave them out",
+            ),
+            (
+                np.zeros(1, [("a", [("b", "S0"), ("c", "i4")], (2,))]),
+                "has dtype .*; HDF5 has no values or fields without",
+            ),
+            (np.zeros(1, "V0"), "has dtype .V0; HDF5 has no values or fields without bytes"),
             (np.array(["\ud800"]), "surrogates not allowed; text that UTF-8 can encode is needed"),
         ):
             with pytest.raises(DTypeError, match=f"^lodcore.interop.save_to_group: x: .*{says}"):

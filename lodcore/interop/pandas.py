@@ -56,7 +56,7 @@ def from_pandas(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
     -------
     LoDTensor for a column of lists; Groups for a grouped table; dict of LoDTensor and ndarray for any other table
         With "mask", a pair of this and the masks: true where there is a value, with the structure of the values; a
-        table of groups has them as `masks`.
+        table of groups has them as `masks`. They do not tell missing lists from empty ones.
 
     Raises
     ------

@@ -142,6 +142,16 @@ def test_from_pandas_fills_masks_or_refuses_nulls():
     assert from_pandas(arrow, nulls="empty").tolist() == [[1], [], [2, 3]]
 
 
+def test_masks_of_groups_do_not_tell_null_lists_from_empty_ones():
+    table = polars.DataFrame({"k": [1, 1, 1], "x": [[1, None], None, []]})
+    for groups in (lodcore.from_polars(table, by="k", nulls="mask"), lodcore.from_arrow(table, by="k", nulls="mask")):
+        assert groups["x"].tolist() == [[[1, 0], [], []]]
+        assert groups.masks["x"].tolist() == [[[True, False], [], []]]
+        assert lodcore.to_polars(groups)["x"].to_list() == [[[1, None], [], []]]
+    _, masks = lodcore.from_arrow(table, nulls="mask")
+    assert masks["x"][0].tolist() == [True, False, True]
+
+
 def test_from_pandas_of_plain_columns_and_lists():
     frame = pandas.DataFrame({"name": ["a", "b"], "n": [1, 2], "x": [[1], [2, 3]]})
     found = from_pandas(frame)

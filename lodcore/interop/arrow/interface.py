@@ -78,7 +78,8 @@ def from_arrow(
         records.
     by : str or list of str, optional
         The columns by which the rows of a table are grouped, as in `from_polars`, with the same result: text has a
-        fixed size, and dictionary-encoded values are decoded, whatever the other options are.
+        fixed size, and dictionary-encoded values are decoded, whatever the other options are. The masks of
+        ``nulls="mask"`` have no bools for levels, so that null lists are empty and nothing else.
 
     Returns
     -------

@@ -401,13 +401,12 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
     if made is not None:
         return made
     lod = None
-    ndim = wide = 0
-    uneven = False
+    ndim, wide, uneven, exact = 0, 0, False, True
     values = []
     for j, x in enumerate(operands):
         kind = type(x)
         if kind is LoDTensor or (kind not in NUMBER_TYPES and kind is not np.ndarray and isinstance(x, LoDTensor)):
-            rows = x.values
+            rows, exact = x.values, exact and kind is LoDTensor
             if lod is None:
                 lod, ndim = x.lod, rows.ndim
             elif rows.ndim != ndim or (x.lod is not lod and x.lod != lod):
@@ -436,7 +435,8 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
         raise
     except (TypeError, OverflowError) as error:  # a Python number that the dtype of the others cannot hold
         raise no_dtype(where, values, error) from None
-    return result if lod is None else of_kind_with(where, operands, lod, on_rows(where, result, lod, ndim))
+    made = result if lod is None else on_rows(where, result, lod, ndim)
+    return made if exact else of_kind_with(where, operands, lod, made)
 
 
 def _not_broadcast(where: str, operands: Sequence[Any], values: Sequence[Any], lod: LoD | None) -> ShapeError:

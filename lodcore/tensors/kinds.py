@@ -144,7 +144,7 @@ def of_kind(where: str, like: Any, result: Any) -> Any:
     return made
 
 
-def of_kind_with(where: str, operands: Sequence[Any], lod: LoD, result: Any) -> Any:
+def of_kind_with(where: str, operands: Sequence[Any], lod: LoD | None, result: Any) -> Any:
     """Return a result as a tensor of the kind of the first operand from outside that has a LoD."""
     for x in operands:
         if type(x) is not LoDTensor and isinstance(x, LoDTensor) and x.lod is lod and is_foreign(type(x)):

@@ -91,12 +91,18 @@ static void *lodcore_used(void *block, size_t size, size_t whole)
     return block;
 }
 
-/* Return the first line within memory of LODCORE_LINE bytes more than the block has; NULL for NULL. */
-static void *lodcore_at_line(void *memory)
+/* Return the first line within memory of LODCORE_LINE bytes more than the block has: at least 8 bytes from its start. */
+static char *lodcore_line_of(char *memory)
+{
+    return (char *)(((size_t)memory + LODCORE_LINE) & ~(LODCORE_LINE - 1));
+}
+
+/* Return the block in memory, before which stands where this begins; NULL for NULL. */
+static void *lodcore_at_line(char *memory)
 {
     if (memory == NULL)
         return NULL;
-    void **block = (void **)(((size_t)memory + LODCORE_LINE) & ~(LODCORE_LINE - 1)); /* at least 8 bytes further */
+    void **block = (void **)lodcore_line_of(memory);
     block[-1] = memory;
     return block;
 }
@@ -230,10 +236,8 @@ static void *lodcore_realloc(void *ctx, void *block, size_t size)
     char *memory = lodcore_source->realloc(lodcore_source->ctx, ((void **)block)[-1], whole + LODCORE_LINE);
     if (memory == NULL)
         return NULL;
-    char *content = memory + before;
-    block = (void *)(((size_t)memory + LODCORE_LINE) & ~(LODCORE_LINE - 1));
-    if (block != content)
-        memmove(block, content, size);
+    if (lodcore_line_of(memory) != memory + before)
+        memmove(lodcore_line_of(memory), memory + before, size);
     return lodcore_used(lodcore_at_line(memory), size, whole);
 }
 

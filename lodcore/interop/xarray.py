@@ -180,7 +180,8 @@ def _structure(where: str, name: Any, made: Callable[[], LoD], order: Array | No
     """Return a structure; errors name the variable that it is made of, and its row before it was sorted."""
     label = f"dataset[{name!r}]"
     try:
-        return call_named(where, with_arguments, {"ids": label, "lengths[0]": label}, made)  # type: ignore[no-any-return]
+        found: LoD = call_named(where, with_arguments, {"ids": label, "lengths[0]": label}, made)
+        return found
     except (DTypeError, LoDError, ShapeError) as error:
         if order is None:
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from operator import or_
 from typing import Any
 
@@ -118,14 +118,18 @@ class Compiled:
             return Place(ROW, ("boot", v.detail), v.width)
         return None
 
+    @cached_property
+    def _wholes(self) -> dict[Any, Any]:
+        """The arrays that slices cover, by what stands for these; read when steps run, when `slices` are known."""
+        return {standing: one.whole for one in self.slices if one.covers for standing in one.keys}
+
     def _zeros(self, boots: list[Array], outer: dict[Any, Array]) -> tuple[bool, ...]:
         """Return which first states are zero, and give zero in every product: no matrix has a nan or a huge number."""
         found, small = [False] * len(boots), {}  # type: list[bool], dict[Any, bool]
-        wholes = {standing: one.whole for one in self.slices if one.covers for standing in one.keys}
         for j, matrices in self._factors.items():
             found[j] = kernels.matrix.is_zero(boots[j])
             for matrix in matrices if found[j] else ():
-                whole = wholes.get(matrix, matrix)  # one look for all slices of an array
+                whole = self._wholes.get(matrix, matrix)  # one look for all slices of an array
                 if whole not in small:
                     small[whole] = kernels.machine.is_below(outer[whole], SMALL)
                 found[j] = found[j] and small[whole]

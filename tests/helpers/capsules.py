@@ -58,9 +58,12 @@ pythonapi.PyCapsule_New.argtypes = [c_void_p, c_char_p, c_void_p]
 pythonapi.PyCapsule_GetPointer.restype = c_void_p
 pythonapi.PyCapsule_GetPointer.argtypes = [py_object, c_char_p]
 
+#: The arrays that somebody may still release, by a callback of theirs.
+LENT = set()
+
 
 class Forged:
-    """An array of the interface in memory of ctypes, which counts how often it is released.
+    """An array of the interface in memory of ctypes, which counts how often it is released, and lives until then.
 
     Parameters
     ----------
@@ -99,6 +102,7 @@ class Forged:
         def release_array(place):
             self.releases += 1
             ArrowArray.from_address(place).release = None
+            LENT.discard(self)
 
         def release_schema(place):
             ArrowSchema.from_address(place).release = None
@@ -131,6 +135,7 @@ class Forged:
             setattr(self.schema, field, value)
 
     def __arrow_c_array__(self, requested_schema=None):
+        LENT.add(self)
         schema = pythonapi.PyCapsule_New(ctypes.addressof(self.schema), self.names[0], None)
         return schema, pythonapi.PyCapsule_New(ctypes.addressof(self.array), self.names[1], None)
 
@@ -164,6 +169,7 @@ class ForgedStream:
                 return 0
             ctypes.memmove(out, ctypes.addressof(self.chunks[self.at].array), ctypes.sizeof(ArrowArray))
             self.chunks[self.at].array.release = None
+            LENT.add(self.chunks[self.at])
             self.at += 1
             return 0
 

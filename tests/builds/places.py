@@ -50,6 +50,7 @@ PROPERTIES: dict[str, tuple[str, ...]] = {
     "streams": ("a file", "a pipe", "no input", "none"),
     "interrupts": ("as usual", "ignored"),
     "open files": ("as many as usual", "64"),
+    "garbage": ("collected as usual", "collected often", "never collected"),
 }
 
 
@@ -286,6 +287,11 @@ def interrupts(place: Place, value: str) -> None:
 def open_files(place: Place, value: str) -> None:
     """Limit how many files each process has open."""
     place.in_child.append(lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (int(value), int(value))))
+
+
+def garbage(place: Place, value: str) -> None:
+    """Collect cycles at every turn, or keep them until the process ends."""
+    place.environment["LODCORE_GARBAGE"] = {"collected often": "20", "never collected": "0"}[value]
 
 
 MAKERS: dict[str, Callable[[Place, str], None]] = {name: globals()[name.replace(" ", "_")] for name in PROPERTIES}

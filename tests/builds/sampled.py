@@ -3,11 +3,12 @@
 `LODCORE_ROWS=k/n` runs one of n parts of the rows of tables and of the properties, and all other tests, and those that
 depend on their environment. `LODCORE_PART=k/n` runs one of n parts of the tests, and those that depend on their
 environment; if n is 20, a tenth of the tests of every second file, and so on. `LODCORE_ORDER` is the seed of a random
-order. `LODCORE_WITNESS` names a file for the description of the process, `LODCORE_PRINTED` one for what pytest
-prints if its streams are closed.
+order, `LODCORE_GARBAGE` after how many new objects cycles are collected. `LODCORE_WITNESS` names a file for the
+description of the process, `LODCORE_PRINTED` one for what pytest prints if its streams are closed.
 """
 
 import fcntl
+import gc
 import locale
 import os
 import random
@@ -40,6 +41,8 @@ def open_instead():
 for name in ("stdout", "stderr"):  # pytest cannot do without them
     if getattr(sys, name) is None:
         setattr(sys, name, open_instead())
+if "LODCORE_GARBAGE" in os.environ:
+    gc.set_threshold(int(os.environ["LODCORE_GARBAGE"]), 5, 5)
 PART, PARTS = map(int, os.environ.get("LODCORE_PART", "0/1").split("/"))
 ROW, ROWS = map(int, os.environ.get("LODCORE_ROWS", "0/1").split("/"))
 

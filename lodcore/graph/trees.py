@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["copy_of_tree", "map_leaves_of_two", "tree_leaves", "tree_map"]
+__all__ = ["copy_of_tree", "in_lists", "map_leaves_of_two", "tree_leaves", "tree_map"]
 
 
 def _has_branches(kind: type) -> bool:
@@ -113,6 +113,11 @@ def copy_of_tree(tree: Any) -> Any:
     may change the tree.
     """
     return tree_map(_itself, tree)
+
+
+def in_lists(function: Callable[[Any], Any], given: Any) -> Any:
+    """Return a function of what is given, or a list of those of its entries."""
+    return [in_lists(function, one) for one in given] if isinstance(given, list) else function(given)
 
 
 def _itself(leaf: Any) -> Any:

@@ -15,7 +15,7 @@ from lodcore.graph.loops.body import Body
 from lodcore.graph.loops.while_loop import WhileLoop
 from lodcore.graph.random_states import with_generators
 from lodcore.graph.tape import Tape
-from lodcore.graph.trees import tree_leaves, tree_map
+from lodcore.graph.trees import in_lists, tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
 from lodcore.nn.cell_steps import CellSteps
 from lodcore.nn.kept_cells import CellBody, give_back, key_of, same_tree, take
@@ -322,20 +322,17 @@ class CellKeeper:
             known.update(zip(tree_leaves(loop.inputs), tree_leaves(input), strict=True))
             known.update(zip(tree_leaves(loop.before), tree_leaves(state), strict=True))
             for op in loop.ops:
-                arguments = {name: meant(x) for name, x in op.arguments.items()}
+                arguments = {name: in_lists(meant, x) for name, x in op.arguments.items()}
                 made = op.op(**arguments)
                 known.update(zip(op.outputs, (made,) if op.single else made, strict=True))
             return tree_map(meant, loop.outputs), tree_map(meant, loop.behind)
 
         def meant(x: Any) -> Any:
-            if type(x) is list:
-                return [meant(one) for one in x]
             return known.get(resolved(x), x) if isinstance(x, Variable) else x
 
         made = CellLoop(Deferred(self._xs, self._states), *self._rest)
         record(cell, made)
-        known.clear()  # `meant` refers to itself, and so lives until garbage is collected; it counts as nobody
-        gc.collect(1)  # what else recording left in cycles would be counted now, and later be gone
+        gc.collect(1)  # cycles that rules of a user's operator left would be counted now, and later be gone
         return made
 
 

@@ -292,6 +292,7 @@ def _compiled(ops: list[Any], inputs: Any, before: Any, outputs: Any, behind: An
         body = Lowered(ops, inputs, before, outputs, behind, dtype_of(inputs))
         together = body.find_together()
         if together:
+            body.nodes.clear()  # whose rules refer to the body, and so to Variables, until garbage is collected
             body = Lowered(ops, inputs, before, outputs, behind, dtype_of(inputs), together)
         made = Compiled(body)
         made.prepare()

@@ -16,6 +16,7 @@ from lodcore.graph.gradients.rule_calls import BackwardCall
 from lodcore.graph.loops.array_versions import new_variable
 from lodcore.graph.loops.frames import named_error
 from lodcore.graph.random_states import generators_of
+from lodcore.graph.trees import in_lists
 from lodcore.graph.variable import Variable
 from lodcore.operators.operands import Array
 from lodcore.operators.roles import spec_of
@@ -41,13 +42,11 @@ def may_be_called(op: Any, rows: list[Variable]) -> bool:
 
 def _keeps_rows(op: Operator, rows: set[Variable], count: int) -> bool:
     def known(x: Any) -> Any:
-        if isinstance(x, list):
-            return [known(one) for one in x]
         if isinstance(x, Variable):
             return x.spec._replace(shape=(count, *x.spec.shape[1:])) if x in rows else x.spec
         return spec_of(x) if isinstance(x, Tensor) else x
 
-    arguments = {name: known(x) if name in op.op.roles else x for name, x in op.arguments.items()}
+    arguments = {name: in_lists(known, x) if name in op.op.roles else x for name, x in op.arguments.items()}
     try:
         found = op.op.infer_arguments(arguments)
     except MemoryError:
@@ -77,8 +76,9 @@ class CalledOp:
         self, op: Operator, rows: list[Variable], widths: list[int], truths: list[bool], outer: dict[Variable, Any]
     ) -> None:
         own = {v: new_variable(str(v.name), None, v.spec, None) for v in (*rows, *outer, *op.outputs)}
+        renamed = partial(in_lists, lambda x: own[x] if isinstance(x, Variable) else x)
         self.op = op = Operator(
-            op.op, {name: _with(own, x) for name, x in op.arguments.items()}, [own[v] for v in op.outputs], op.single
+            op.op, {name: renamed(x) for name, x in op.arguments.items()}, [own[v] for v in op.outputs], op.single
         )
         self.rows, self.outer = [own[v] for v in rows], {own[v]: standing for v, standing in outer.items()}
         self.widths, self._truths = widths, truths
@@ -162,13 +162,6 @@ class CalledOp:
             function(*args)
         except Exception as error:
             raise named_error(error, f"dynamic_rnn: step {t}", self.op.name) from error
-
-
-def _with(own: dict[Variable, Variable], x: Any) -> Any:
-    """Return an argument with other Variables."""
-    if isinstance(x, list):
-        return [_with(own, one) for one in x]
-    return own[x] if isinstance(x, Variable) else x
 
 
 def bound(calls: list[CalledOp], given: Any, totals: dict[Any, Any]) -> Any:

@@ -24,6 +24,7 @@ from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.loops.body import Body, Counter, LoopVariable, Update
 from lodcore.graph.random_states import generators_of, states_of
 from lodcore.graph.scope import LOOKING, Look, Record, Scope
+from lodcore.graph.trees import in_lists
 from lodcore.graph.variable import Variable
 from lodcore.operators.registry import OPS
 from lodcore.operators.roles import NO_ELEMENTS, spec_of
@@ -396,14 +397,12 @@ def _outputs_of(op: Operator, specs: dict[Variable, Any]) -> list[Spec]:
     """Return more precise Specs of the results of an operator than the recorded ones, or those if a rule raises."""
 
     def known(x: Any) -> Any:
-        if isinstance(x, list):
-            return [known(one) for one in x]
         if isinstance(x, Variable):
             return specs.get(x, x.spec)
         return spec_of(x) if isinstance(x, (Tensor, TensorArray)) else x
 
     recorded = [out.spec for out in op.outputs]
-    arguments = {name: known(x) if name in op.op.roles else x for name, x in op.arguments.items()}
+    arguments = {name: in_lists(known, x) if name in op.op.roles else x for name, x in op.arguments.items()}
     inner = getattr(op.arguments.get("loop"), "steps", None)
     try:
         if isinstance(inner, StepRunner):

@@ -18,6 +18,7 @@ __all__ = [
     "in_unit",
     "is_held",
     "is_native",
+    "native_dtype",
     "promoted",
     "refuse_far",
     "room_for",
@@ -82,6 +83,11 @@ def _with_room(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def is_native(dtype: np.dtype[Any]) -> bool:
     """Return whether numbers have the byte order of the machine; NumPy does not look at those of arrays in records."""
     return dtype.isnative and (dtype.names is None or dtype == dtype.newbyteorder("="))
+
+
+def native_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype in the byte order of the machine: the same object, which is quick to compare, if it is."""
+    return dtype if is_native(dtype) else dtype.newbyteorder("=")
 
 
 def alike(values: Sequence[Any]) -> Sequence[Any]:

@@ -189,7 +189,7 @@ cdef inline bint same_kind(one, other):
     """Return whether two objects are arrays with one shape and dtype."""
     if type(one) is not cnp.ndarray or type(other) is not cnp.ndarray:
         return False
-    return cnp.PyArray_SAMESHAPE(one, other) and cnp.PyArray_DESCR(one) is cnp.PyArray_DESCR(other)
+    return cnp.PyArray_SAMESHAPE(one, other) and cnp.is_same_dtype(one, other)
 
 
 cdef bint are_arrays(PyObject** given, Py_ssize_t count):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.articles import with_number
+from lodcore.base.dtypes import native_dtype
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.gradients.cotangents import values_of
@@ -59,7 +60,7 @@ def _checked(where: str, spec: Spec, value: Any, cast: bool) -> Any:
         raise DTypeError(f"{where}: is {type(value).__name__}; the Program needs {spec.kind.__name__}")
     if found.num_levels != spec.num_levels:
         raise LoDError(f"{where}: has {with_number(found.num_levels, 'level')}; the Program needs {spec.num_levels}")
-    swapped = found.dtype != spec.dtype and found.dtype.newbyteorder("=") == spec.dtype
+    swapped = found.dtype != spec.dtype and native_dtype(found.dtype) == spec.dtype
     if swapped or (found.dtype != spec.dtype and cast and _may_cast(found, spec)):
         value = _cast(where, value, spec.dtype)
     elif found.dtype != spec.dtype:

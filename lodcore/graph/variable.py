@@ -11,7 +11,7 @@ import numpy as np
 
 from lodcore.base.articles import with_article, with_number
 from lodcore.base.dispatch import Symbol, VariableBody, open_block, recorder
-from lodcore.base.dtypes import as_dtype
+from lodcore.base.dtypes import as_dtype, native_dtype
 from lodcore.base.later import operators
 from lodcore.base.memory import as_size, check_size, flag
 from lodcore.base.other_names import instead_of, instead_of_dense
@@ -537,7 +537,7 @@ def _declared(spec: Any, dtype: Any, num_levels: int) -> Spec:
         raise DTypeError("data: spec: has levels and no axis; the first axis counts rows")
     shape = tuple(None if size is None else operator.index(size) for size in spec.shape)
     kind = LoDTensor if spec.num_levels and spec.kind is np.ndarray else spec.kind
-    return Spec(shape, found.newbyteorder("="), int(spec.num_levels), kind)
+    return Spec(shape, native_dtype(found), int(spec.num_levels), kind)
 
 
 def _empty(kind: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.archives import check_values
-from lodcore.base.dtypes import as_dtype
+from lodcore.base.dtypes import as_dtype, native_dtype
 from lodcore.base.memory import check_size
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
@@ -99,7 +99,7 @@ def _restored(where: str, values: Array, given: Any) -> Array:
     """Return values of HDF5 with the dtype that was saved beside them."""
     dtype = as_dtype(f"{where}: group: its attribute dtype", given) if isinstance(given, str) else None
     if dtype is not None and dtype.kind in "mM" and values.dtype == np.int64:
-        return values.view(dtype.newbyteorder("="))
+        return values.view(native_dtype(dtype))
     if dtype is None or dtype.kind != "U" or values.dtype.kind != "S" or dtype.itemsize // 4 > values.dtype.itemsize:
         raise LoDError(
             f"{where}: group: its attribute dtype is {described(given)}, of values of {values.dtype}; that of text as "
@@ -111,7 +111,7 @@ def _restored(where: str, values: Array, given: Any) -> Array:
         raise LoDError(f"{where}: group: values: {error}") from None
     if decoded.dtype.itemsize > dtype.itemsize and decoded.size:
         raise LoDError(f"{where}: group: values: are longer than their dtype, {dtype}")
-    return decoded.astype(dtype.newbyteorder("="))
+    return decoded.astype(native_dtype(dtype))
 
 
 def load_from_group(group: Any) -> LoDTensor:

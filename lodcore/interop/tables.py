@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.base.articles import there_are
+from lodcore.base.dtypes import native_dtype
 from lodcore.base.missing import decoded, is_column, refuse_missing
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.grouped import Groups
@@ -394,7 +395,7 @@ def row_keys(where: str, lod: LoD, keys: Mapping[str, Any] | None) -> tuple[list
 def _entries(given: Any) -> Array:
     """Return checked keys as an array; objects, which pandas takes as an index, stay."""
     made = np.asarray(decoded(given), dtype_for(given) if zone_of(given) else None)
-    return made if made.dtype.isnative else made.astype(made.dtype.newbyteorder("="))
+    return made if made.dtype.isnative else made.astype(native_dtype(made.dtype))
 
 
 def check_keys(where: str, lod: LoD, keys: Mapping[str, Any]) -> None:

@@ -66,3 +66,9 @@ cdef extern from "numpy/arrayobject.h":
     object PyArray_EMPTY(int ndim, npy_intp* shape, int type, int fortran)
     object PyArray_NewCopy(ndarray, NPY_ORDER)
     object PyArray_Ravel(ndarray, NPY_ORDER)
+
+
+cdef inline bint is_same_dtype(ndarray one, ndarray other) noexcept:
+    """Return whether two arrays have equal dtypes: those of files, say, are other objects than those of NumPy."""
+    return (PyArray_DESCR(one) == PyArray_DESCR(other)
+            or PyArray_EquivTypes(<dtype> PyArray_DESCR(one), <dtype> PyArray_DESCR(other)))

@@ -300,7 +300,7 @@ cdef bint joins(cnp.ndarray array, cnp.ndarray like):
     for axis in range(1, cnp.PyArray_NDIM(array)):
         if cnp.PyArray_DIM(array, axis) != cnp.PyArray_DIM(like, axis):
             return False
-    return cnp.PyArray_DESCR(array) is cnp.PyArray_DESCR(like) or array.dtype == like.dtype
+    return cnp.is_same_dtype(array, like)
 
 
 def first_overlap(arrays, const unsigned char[:, ::1] out not None):

@@ -11,6 +11,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base.dispatch import recorder, recording
+from lodcore.base.dtypes import native_dtype
 from lodcore.graph.loops.body import Body
 from lodcore.graph.loops.while_loop import WhileLoop
 from lodcore.graph.random_states import with_generators
@@ -56,7 +57,7 @@ class Deferred:
         if not all(isinstance(x, (Variable, np.ndarray, LoDTensor)) for x in (*xs, *states)):
             return False
         specs = [x.spec if isinstance(x, Variable) else spec_of(x) for x in (*xs, *states)]
-        dtypes = {spec.dtype.newbyteorder("=") for spec in specs}
+        dtypes = {native_dtype(spec.dtype) for spec in specs}
         floats = [np.dtype(np.float32), np.dtype(np.float64)]
         if len(dtypes) > 1 or dtypes.isdisjoint(floats) or not kernels.matrix.is_fast():
             return False

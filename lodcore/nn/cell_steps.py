@@ -10,6 +10,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base.caller import named_caller
+from lodcore.base.dtypes import native_dtype
 from lodcore.errors import LoDError
 from lodcore.graph import engine
 from lodcore.graph.engine import Layout
@@ -303,7 +304,7 @@ def _compiled(ops: list[Any], inputs: Any, before: Any, outputs: Any, behind: An
 
 def dtype_of(inputs: list[Variable]) -> np.dtype[Any]:
     """Return the dtype of the numbers of a body."""
-    return inputs[0].spec.dtype.newbyteorder("=")
+    return native_dtype(inputs[0].spec.dtype)
 
 
 def _run(inputs: Any, loop: CellSteps, *, saved: Saved = None) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dtypes import native_dtype
 from lodcore.base.threads import get_num_threads, in_parts
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.names import Unnamed
@@ -219,7 +220,7 @@ def check(leaf: Leaf, in_place: bool) -> None:
         raise ShapeError(f"{place}: has shape {np.shape(gradient)}; the parameter has {np.shape(value)}")
     for state in leaf.state:
         known = isinstance(state, np.ndarray) and state.shape == np.shape(value)
-        if not known or state.dtype.newbyteorder("=") != np.asarray(value).dtype.newbyteorder("="):
+        if not known or native_dtype(state.dtype) != native_dtype(np.asarray(value).dtype):
             raise DTypeError(
                 f"{place}: has a state of {_described(state)}; the parameter has {_described(np.asarray(value))}"
             )
@@ -240,7 +241,7 @@ def _update_all(held: list[Array], gradient: Array, calls: Calls, in_place: bool
     dtype = held[0].dtype
     flat = [_line(x, dtype) for x in (held[0], gradient, *held[1:])]
     fits = [in_place and x.flags.c_contiguous and x.dtype.isnative for x in held]
-    made = [x if fit else np.empty(x.shape, dtype.newbyteorder("=")) for x, fit in zip(held, fits, strict=True)]
+    made = [x if fit else np.empty(x.shape, native_dtype(dtype)) for x, fit in zip(held, fits, strict=True)]
     calls.add(flat, [x.reshape(-1) for x in made])
     for x, one in zip(held, made, strict=True):
         if in_place and one is not x:
@@ -250,7 +251,7 @@ def _update_all(held: list[Array], gradient: Array, calls: Calls, in_place: bool
 
 def _line(x: Array, dtype: np.dtype[Any]) -> Array:
     """Return the numbers of an array as a vector for a kernel."""
-    return np.ascontiguousarray(x, dtype.newbyteorder("=")).reshape(-1)
+    return np.ascontiguousarray(x, native_dtype(dtype)).reshape(-1)
 
 
 def _update_rows(held: list[Array], gradient: SparseTensor, calls: Calls, in_place: bool) -> list[Any]:

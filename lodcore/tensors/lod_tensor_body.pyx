@@ -381,17 +381,11 @@ def body_of(LoDTensorBody x not None):
     return owned_tensor(x.array, x.structure)
 
 
-cdef inline bint is_same_dtype(cnp.ndarray one, cnp.ndarray other) noexcept:
-    """Return whether two arrays have equal dtypes, which need not be the same object."""
-    return (cnp.PyArray_DESCR(one) == cnp.PyArray_DESCR(other)
-            or cnp.PyArray_EquivTypes(<cnp.dtype> cnp.PyArray_DESCR(one), <cnp.dtype> cnp.PyArray_DESCR(other)))
-
-
 cdef inline bint is_same(cnp.ndarray one, cnp.ndarray other) noexcept:
     """Return whether two arrays have the same memory, shape and dtype."""
     cdef int axis, ndim = cnp.PyArray_NDIM(one)
     if (cnp.PyArray_DATA(one) != cnp.PyArray_DATA(other) or ndim != cnp.PyArray_NDIM(other)
-            or not is_same_dtype(one, other) or not cnp.PyArray_IS_C_CONTIGUOUS(one)):
+            or not cnp.is_same_dtype(one, other) or not cnp.PyArray_IS_C_CONTIGUOUS(one)):
         return False
     for axis in range(ndim):
         if cnp.PyArray_DIM(one, axis) != cnp.PyArray_DIM(other, axis):
@@ -488,7 +482,7 @@ def uniform_parts(list tensors):
         values = tensor.array
         if first is None:
             first = values
-        if (not is_same_dtype(values, first)
+        if (not cnp.is_same_dtype(values, first)
                 or cnp.PyArray_NDIM(values) != cnp.PyArray_NDIM(first)):
             return None
         for axis in range(1, cnp.PyArray_NDIM(first)):

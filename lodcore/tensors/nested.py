@@ -11,6 +11,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers, dtypes
 from lodcore.base.articles import with_article
+from lodcore.base.dtypes import native_dtype
 from lodcore.base.memory import check_size
 from lodcore.base.missing import complete, is_column
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -317,7 +318,7 @@ def _converted(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -
             common = dtypes.promoted(*dict.fromkeys(array.dtype for array in plain) or [float])
         except TypeError as error:
             raise DTypeError(f"{where}: arrays: {error}") from None
-    native = common.newbyteorder("=")
+    native = native_dtype(common)
     if not native.itemsize and native.kind in "US" and plain:  # of any length
         native = np.result_type(*(array[:0].astype(native).dtype for array in plain))
     return [
@@ -413,7 +414,7 @@ def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:
     made = dtypes.as_dtype(f"{where}: dtype", dtype)
     if made.hasobject:
         raise error_of_objects(f"{where}: dtype: is", made)
-    return made.newbyteorder("=")
+    return native_dtype(made)
 
 
 def error_of_objects(has: str, dtype: np.dtype[Any]) -> DTypeError:
@@ -437,7 +438,7 @@ def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
         raise error_of_objects(f"{where}: has dtype", given.dtype)
     check_size(where, given.size, given.itemsize)  # a broadcast array has few bytes, but a copy of it has many
     if not dtypes.is_native(given.dtype):
-        given, lent = given.astype(given.dtype.newbyteorder("=")), False
+        given, lent = given.astype(native_dtype(given.dtype)), False
     if not (given.flags.c_contiguous and given.flags.aligned):
         given, lent = np.array(given, order="C"), False
     return given, lent

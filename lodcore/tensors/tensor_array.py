@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.base import buffers
 from lodcore.base.dispatch import OPENED, Symbol, recorder, value_of
-from lodcore.base.dtypes import is_native
+from lodcore.base.dtypes import is_native, native_dtype
 from lodcore.base.journal import ArrayBody, note
 from lodcore.base.later import operators
 from lodcore.base.memory import flag, index_of
@@ -449,7 +449,7 @@ def source_of(where: str, x: Any, axis: int) -> Any:
     if dense.dtype.hasobject:
         raise error_of_objects(f"{where}: has dtype", dense.dtype)
     if not is_native(dense.dtype):
-        dense = dense.astype(dense.dtype.newbyteorder("="))
+        dense = dense.astype(native_dtype(dense.dtype))
     if not dense.ndim:
         raise ShapeError(f"{where}: axis: is {axis}; the tensor has {dense.ndim} axes")
     source = np.moveaxis(dense, axis, 0).view()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base import buffers
+from lodcore.base.dtypes import native_dtype
 from lodcore.errors import DTypeError
 from lodcore.tensors import lod_body, lod_tensor_body
 
@@ -94,7 +95,7 @@ def _of_text(strings: Sequence[Any]) -> tuple[Array, Array] | None:
 def _of_points(where: str, values: Array) -> tuple[Array, Array]:
     """Encode strings of a fixed width; return lengths in bytes, and the bytes."""
     width = values.dtype.itemsize // 4
-    plain = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+    plain = np.ascontiguousarray(values, native_dtype(values.dtype))
     points = plain.view(np.uint32).reshape(len(values), width)
     lengths = np.where(points != 0, np.arange(1, width + 1), 0).max(axis=1, initial=0)
     flat = points[np.arange(width) < lengths[:, None]]

@@ -5,7 +5,7 @@ import pytest
 
 import lodcore
 from lodcore import DTypeError, Program, data, nn
-from lodcore.base.dtypes import as_dtype, promoted
+from lodcore.base.dtypes import as_dtype, native_dtype, promoted
 from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference
@@ -115,3 +115,22 @@ def test_promoted_leaves_other_dtypes_as_numpy_has_them():
         assert promoted(*map(np.dtype, pair)) == np.result_type(*map(np.dtype, pair))
     aligned = np.dtype([("a", "i1"), ("b", "f8", (2,))], align=True)
     assert promoted(aligned, aligned) == aligned
+
+
+@for_each("code", ["f4", "M8[s]", "S3", "U2", "i4,f8", "O"])
+def test_native_dtype_is_the_same_object_for_a_dtype_in_the_order_of_the_machine(code):
+    dtype = np.dtype(code)
+    assert native_dtype(dtype) is dtype
+    assert native_dtype(dtype.newbyteorder("S")) == dtype
+
+
+def test_results_have_the_dtype_objects_of_numpy_which_are_quick_to_compare():
+    x = lodcore.LoDTensor.from_lengths(np.ones((3, 2), "f4"), [1, 2])
+    weight, state = np.ones((2, 2), "f4"), np.zeros((2, 2), "f4")
+    run = lodcore.value_and_grad(
+        lambda w: lodcore.ops.sum(nn.dynamic_rnn(lambda p, x, h: (np.tanh(x @ p + h),) * 2, w, x, state)[0])
+    )
+    for _ in range(3):
+        value, gradient = run(weight)
+    for found in (x.pool("sum"), x.pool("max"), lodcore.ops.sequence_cumsum(x).values, value, gradient):
+        assert found.dtype is np.dtype("f4")

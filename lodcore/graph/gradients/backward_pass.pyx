@@ -424,7 +424,7 @@ cdef fitting(BackwardCall way, gradient, value):
     if type(gradient) is cnp.ndarray:
         values = value if type(value) is cnp.ndarray else values_of(value)
         if cnp.PyArray_IS_C_CONTIGUOUS(gradient) and cnp.PyArray_SAMESHAPE(gradient, values):
-            if cnp.PyArray_DESCR(gradient) is cnp.PyArray_DESCR(values) or type(value) in WEAK:
+            if type(value) in WEAK or cnp.is_same_dtype(gradient, values):
                 return gradient
     elif type(gradient) is dict or isinstance(gradient, SparseTensor):
         return gradient

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol, open_block
+from lodcore.base.dtypes import native_dtype
 from lodcore.base.memory import as_integer
 from lodcore.errors import GraphError
 from lodcore.graph.block import Block, NamedBlock, text_of
@@ -312,7 +313,7 @@ def changes(old: Spec, new: Spec) -> bool:
         return True
     widths = zip(old.shape[1:], new.shape[1:], strict=True)
     return (
-        old.dtype.newbyteorder("=") != new.dtype.newbyteorder("=")
+        native_dtype(old.dtype) != native_dtype(new.dtype)
         or old.num_levels != new.num_levels
         or old.kind is not new.kind
         or any(None not in pair and pair[0] != pair[1] for pair in widths)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore.base.dtypes import native_dtype
 from lodcore.graph.block import Operator
 from lodcore.graph.loops.called_operators import CalledOp, may_be_called
 from lodcore.graph.loops.drawn_numbers import Draw
@@ -160,7 +161,7 @@ class Lowered(Values):
 
     def _fits(self, spec: Spec) -> bool:
         """Return whether numbers have the dtype, in any byte order."""
-        return isinstance(spec.dtype, np.dtype) and spec.dtype.newbyteorder("=") == self.dtype
+        return isinstance(spec.dtype, np.dtype) and native_dtype(spec.dtype) == self.dtype
 
     def _result(self, given: Any, width: int | None = None) -> Value:
         """Return the value of a result of the body."""

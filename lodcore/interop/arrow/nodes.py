@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dtypes import is_native
+from lodcore.base.dtypes import is_native, native_dtype
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow.reading import Column
@@ -125,7 +125,7 @@ def _leaf(where: str, values: Array, name: bytes) -> Node:
     dtype = values.dtype
     count = len(values)
     if not is_native(dtype):
-        values = values.astype(dtype.newbyteorder("="))
+        values = values.astype(native_dtype(dtype))
     if dtype.names is not None:
         fields = tuple(
             _values(f"{where}[{key!r}]", np.ascontiguousarray(values[key]), _name_of(where, key)) for key in dtype.names

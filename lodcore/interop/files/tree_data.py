@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dtypes import descr_of, is_native
+from lodcore.base.dtypes import descr_of, is_native, native_dtype
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import lod_tensor_body
@@ -246,7 +246,7 @@ class Reader:
                 f"{self.where}: {node['lodtensor']}: has shape {values.shape}; its structure has {lod.num_rows} rows"
             )
         if not (values.flags.c_contiguous and is_native(values.dtype)):
-            values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+            values = np.ascontiguousarray(values, native_dtype(values.dtype))
         return lod_tensor_body.new_tensor(values, lod)
 
     def _sparse(self, node: dict[str, Any]) -> SparseTensor:

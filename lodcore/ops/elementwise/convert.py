@@ -9,7 +9,7 @@ import numpy as np
 from lodcore.base.articles import with_number
 from lodcore.base.caller import warn
 from lodcore.base.dispatch import Symbol
-from lodcore.base.dtypes import alike, as_dtype, common_dtype, in_unit
+from lodcore.base.dtypes import alike, as_dtype, common_dtype, in_unit, native_dtype
 from lodcore.base.recycling import computed
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.alignment import HINT, fitted
@@ -89,7 +89,7 @@ def sized(where: str, dtype: Any, x: Any = None) -> np.dtype[Any]:
         raise DTypeError(
             f"{where}: dtype: is {made.str}, bytes without a meaning; a dtype of numbers, dates or text is needed"
         )
-    return made.newbyteorder("=") if getattr(x, "num_levels", 0) else made
+    return native_dtype(made) if getattr(x, "num_levels", 0) else made
 
 
 @cast.define_infer

@@ -10,6 +10,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.articles import with_number
 from lodcore.base.dispatch import Symbol, recorder_of
+from lodcore.base.dtypes import native_dtype
 from lodcore.base.later import operators
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import dense_of, integer_of, level_of, operand_of
@@ -213,7 +214,7 @@ def _prefixes(where: str, scores: Any, level: Any) -> tuple[Array, LoD, int]:
     if values.shape[0] > MOST or values.shape[1] > MOST:
         raise ValueError(f"{where}: scores: has shape {values.shape}; at most {MOST} are numbered by int32")
     if values.dtype != SINGLE and values.dtype != DOUBLE:  # another byte order
-        values = values.astype(values.dtype.newbyteorder("="))
+        values = values.astype(native_dtype(values.dtype))
     return values, lod, at
 
 
@@ -307,7 +308,7 @@ def _id_dtype(where: str, last: Any, ids: Any, columns: int | None) -> np.dtype[
         return INT64  # for lists without entries; anything else is refused elsewhere
     if ids is None and columns and columns - 1 > np.iinfo(dtype).max:
         raise ValueError(f"{where}: scores: has {columns} columns; {dtype}, that of pre_ids, cannot number them")
-    return dtype.newbyteorder("=")
+    return native_dtype(dtype)
 
 
 def _end_id(where: str, end_id: Any, dtype: np.dtype[Any]) -> int:
@@ -420,7 +421,7 @@ def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id
     _check_sequel(where, lod.lengths(0).reshape(by_step), np.diff(bounds).reshape(by_step))
     first = lod.offsets(0).item(n_sources)  # prefixes of the first step
     tokens = buffers.as_int64(ids.values.ravel(), f"{where}: ids_array", IndexError)
-    values = np.ascontiguousarray(scores.values.ravel(), scores.dtype.newbyteorder("="))
+    values = np.ascontiguousarray(scores.values.ravel(), native_dtype(scores.dtype))
     parents = lod.segment_ids(1) - first
     ends, sentences = buffers.new_int64(len(tokens)), buffers.new_offsets(n_sources + 1)
     count = kernels.beam.find_ends(values, bounds, n_sources, most, ends, sentences)
@@ -432,7 +433,7 @@ def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id
     out_ids, out_scores = buffers.new_int64(total), np.empty(total, values.dtype)
     kernels.beam.write_ways(tokens, values, parents, ends, offsets, end, out_ids, out_scores)
     found = lod_body.make_lod([sentences, offsets], total)
-    made = out_ids if ids.dtype == INT64 else out_ids.astype(ids.dtype.newbyteorder("="))
+    made = out_ids if ids.dtype == INT64 else out_ids.astype(native_dtype(ids.dtype))
     shapes = [(-1, *x.values.shape[1:]) for x in (ids, scores)]
     return (
         lod_tensor_body.new_tensor(made.reshape(shapes[0]), found),

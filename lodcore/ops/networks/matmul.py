@@ -12,6 +12,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.buffers import is_plain
 from lodcore.base.caller import named_caller
+from lodcore.base.dtypes import native_dtype
 from lodcore.base.memory import integer, unharmed
 from lodcore.base.recycling import Recycled, computed
 from lodcore.base.threads import get_num_threads, in_parts, over_sequences, parts
@@ -109,7 +110,7 @@ def _as_saved(x: Array) -> Array:
         return x
     if x.flags.aligned and x.dtype.isnative and (x.flags.f_contiguous or _is_part(x.strides, x.shape, x.itemsize)):
         return x
-    return x.astype(x.dtype.newbyteorder("="), order="A")
+    return x.astype(native_dtype(x.dtype), order="A")
 
 
 def _is_part(strides: tuple[int, ...], shape: tuple[int, ...], size: int) -> bool:

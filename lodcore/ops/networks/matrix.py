@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
+from lodcore.base.dtypes import native_dtype
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import Weight
 
@@ -87,4 +88,4 @@ class SharedMatrix:
 
 def _native(x: Array) -> Array:
     """Return numbers in native byte order, in which alone the kernels compute."""
-    return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+    return x if x.dtype.isnative else x.astype(native_dtype(x.dtype))

@@ -9,7 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol
-from lodcore.base.dtypes import common_dtype, in_unit
+from lodcore.base.dtypes import common_dtype, in_unit, native_dtype
 from lodcore.base.naming import named, with_arguments
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import choice_of, dense_of
@@ -117,7 +117,7 @@ def _(key: Spec, order: str) -> tuple[Spec, Spec]:
     choice_of("group_rows: order", order, ORDERS)
     dense_of("group_rows: key", key)
     check_keys("group_rows: key", key.shape, key.dtype)
-    return Spec((None,), key.dtype.newbyteorder("=")), Spec((None,), np.dtype(np.int64), 1)
+    return Spec((None,), native_dtype(key.dtype)), Spec((None,), np.dtype(np.int64), 1)
 
 
 @named
@@ -333,7 +333,7 @@ def _(x_keys: Spec, y_keys: Spec, how: str) -> tuple[Spec, Spec, Spec]:
     for name, keys in (("x_keys", x_keys), ("y_keys", y_keys)):
         dense_of(f"match_keys: {name}", keys)
         check_keys(f"match_keys: {name}", keys.shape, keys.dtype)
-    dtypes = [keys.dtype.newbyteorder("=") for keys in (x_keys, y_keys)]
+    dtypes = [native_dtype(keys.dtype) for keys in (x_keys, y_keys)]
     place = Spec((None,), np.dtype(np.int64))
     return Spec((None,), _common_dtype(dtypes[0], dtypes[1])), place, place
 

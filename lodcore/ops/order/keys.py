@@ -10,6 +10,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.dtypes import native_dtype
 from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import dense_of
@@ -39,7 +40,7 @@ def keys_of(where: str, given: Any) -> Array:
         return records_of_keys([keys_of(where, keys[name]) for name in keys.dtype.names], list(keys.dtype.names))
     if keys.dtype.kind != "f" and keys.dtype.isnative and keys.flags.c_contiguous and keys.flags.aligned:
         return keys
-    made: Array = np.array(keys, keys.dtype.newbyteorder("="), order="C")
+    made: Array = np.array(keys, native_dtype(keys.dtype), order="C")
     if made.dtype.kind == "f":
         made += 0.0  # turns -0.0 into 0.0
         made[np.isnan(made)] = np.nan

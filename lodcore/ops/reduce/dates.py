@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
+from lodcore.base.dtypes import native_dtype
 from lodcore.ops.elementwise.compare import equal
 from lodcore.ops.elementwise.convert import cast
 from lodcore.ops.elementwise.math import add, elementwise, minus, mul
@@ -59,7 +60,7 @@ def not_a_time(dtype: np.dtype[Any]) -> Any:
 def extreme_time(dtype: np.dtype[Any], last: float) -> Any:
     """Return the least time of a dtype for a negative number, and the greatest for a positive one."""
     limits = np.iinfo(WHOLE)
-    return np.array(limits.min + 1 if last < 0 else limits.max, WHOLE).view(dtype.newbyteorder("="))[()]
+    return np.array(limits.min + 1 if last < 0 else limits.max, WHOLE).view(native_dtype(dtype))[()]
 
 
 def mean_of_durations(x: Any, reduce: Callable[[str, Any], Any], empty: Any) -> Any:

@@ -10,6 +10,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
+from lodcore.base.dtypes import native_dtype
 from lodcore.base.memory import flag
 from lodcore.base.naming import named, with_arguments
 from lodcore.errors import DTypeError
@@ -65,7 +66,7 @@ def fill_nan(x: Any, value: float = 0.0) -> Any:
     LoDTensor(3 sequences of lengths 0..2, float64: [[1., 0.], [], [3.]])
     """
     given = dense_of("fill_nan: x", x, levels=True)
-    values = np.require(given, given.dtype.newbyteorder("="), ["C", "A"])
+    values = np.require(given, native_dtype(given.dtype), ["C", "A"])
     number = _filled(values.dtype, value)
     if values.dtype.kind != "f":
         made: Any = values.copy()
@@ -89,7 +90,7 @@ def _filled(dtype: np.dtype[Any], value: Any) -> float:
 @fill_nan.define_infer
 def _(x: Spec, value: float) -> Spec:
     _filled(x.dtype, value)
-    return Spec(x.shape, x.dtype.newbyteorder("="))
+    return Spec(x.shape, native_dtype(x.dtype))
 
 
 @fill_nan.define_vjp

@@ -10,6 +10,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.dtypes import native_dtype
 from lodcore.base.memory import check_out
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, ShapeError
@@ -91,7 +92,7 @@ def sequence_pool(
 @sequence_pool.define_infer
 def _(x: Spec, pool_type: str, pad_value: Any, level: int) -> Spec:
     if x.dtype.kind == "m" and pool_type in OF_DURATIONS:
-        return Spec((None, *x.shape[1:]), x.dtype.newbyteorder("="))
+        return Spec((None, *x.shape[1:]), native_dtype(x.dtype))
     _, dtype = numbers_of("sequence_pool", name_of(pool_type), x.dtype)
     return Spec((None, *x.shape[1:]), dtype)
 
@@ -172,7 +173,7 @@ def pool(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Ar
 
 def _pool_small(pool_type: str, values: Array, offsets: Any, result: Array) -> None:
     """Pool integers of 1, 2 and 4 bytes without converting them."""
-    native = values.dtype.newbyteorder("=")
+    native = native_dtype(values.dtype)
     bits = np.dtype(np.uint8) if native.kind == "b" else native
     source = buffers.as_cells(values.astype(native, copy=False), bits)
     if pool_type == "sum":
@@ -187,7 +188,7 @@ def _pool_small(pool_type: str, values: Array, offsets: Any, result: Array) -> N
 def _pool_durations(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None) -> Any:
     """Pool durations as integers, exactly, even where the sum for a mean exceeds int64; NaT propagates."""
     values, k = x.values, lod_body.normalize_level(x.lod, level, where)
-    dtype, offsets = values.dtype.newbyteorder("="), np.asarray(lod_body.in_rows(x.lod, k))
+    dtype, offsets = native_dtype(values.dtype), np.asarray(lod_body.in_rows(x.lod, k))
     lod, lengths = lod_body.make_lod([offsets], len(values)), np.diff(offsets)
     row = np.zeros((1, *values.shape[1:]), dtype)
     if not _is_default(pad_value):

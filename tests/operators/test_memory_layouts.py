@@ -6,9 +6,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, TensorArray
+from lodcore import LoDTensor, SparseTensor, TensorArray, vjp
 from lodcore.operators.registry import OPS
-from lodcore.testing.samples import bits, elements_of, fresh, sample_of, several, with_tensors
+from lodcore.testing import rules
+from lodcore.testing.samples import bits, elements_of, floats_of, fresh, sample_of, several, with_tensors
 from tests.helpers.draw import at_most
 from tests.helpers.tables import for_each
 from tests.samples import SAMPLES
@@ -65,6 +66,19 @@ def native(x):
     return list(map(native, elements_of(x))) if isinstance(x, TensorArray) else x
 
 
+def laid_out(sample, layout):
+    """Return the same call with other memory of its read-only tensors."""
+
+    def replace(x):
+        if isinstance(x, TensorArray):
+            return x
+        made = layout(x.values if isinstance(x, LoDTensor) else x)
+        made.flags.writeable = False
+        return LoDTensor(made, x.lod) if isinstance(x, LoDTensor) else made
+
+    return with_tensors(sample, replace)
+
+
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 @at_most(12)
 @given(data=st.data())
@@ -72,15 +86,26 @@ def test_inputs_of_any_memory_layout_give_the_same_results(name, data):
     op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))
     assume(name != "numpy_call" or not sample.args[2].get("optimize"))  # NumPy's products see memory layouts
     layout = data.draw(st.sampled_from(LAYOUTS))
+    assert outcome(op, laid_out(sample, layout)) == outcome(op, sample)
 
-    def laid_out(x):
-        if isinstance(x, TensorArray):
-            return x
-        made = layout(x.values if isinstance(x, LoDTensor) else x)
-        made.flags.writeable = False
-        return LoDTensor(made, x.lod) if isinstance(x, LoDTensor) else made
 
-    assert outcome(op, with_tensors(sample, laid_out)) == outcome(op, sample)
+def gradients(op, sample):
+    """Return the bits of the gradients of a call, which have the dtypes of what they belong to."""
+    given = floats_of(sample)
+    result, pullback = vjp(rules.function_of(op, sample), *given)
+    made = pullback(*rules.cotangents_of(result))
+    for x, d in zip(given, made, strict=True):
+        assert d.dtype == x.dtype or isinstance(d, SparseTensor)
+    return bits([native(x) for x in made])
+
+
+@pytest.mark.parametrize("name", sorted(name for name in SAMPLES if SAMPLES[name].smooth is not None))
+@at_most(8)
+@given(data=st.data())
+def test_inputs_of_any_memory_layout_have_the_same_gradients(name, data):
+    op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].smooth))
+    layout = data.draw(st.sampled_from(LAYOUTS))
+    assert gradients(op, laid_out(sample, layout)) == gradients(op, sample)
 
 
 @pytest.mark.parametrize("name", sorted(name for name in SAMPLES if OPS[name].takes_out))

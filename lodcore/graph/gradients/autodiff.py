@@ -10,6 +10,7 @@ import numpy as np
 
 from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
+from lodcore.base.dtypes import is_native, native_dtype
 from lodcore.base.memory import check_out, flag, integer
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.gradients.cotangents import GradientOwner, Gradients, differentiable, of_type, values_of
@@ -120,7 +121,8 @@ class Pullback(Generic[G]):
             values = values_of(x.held)
             taken = check_out(f"pullback: out[{j}]", place, values.shape, values.dtype, *given)
             given.append(taken)
-            gradients.places[x] = taken
+            if is_native(taken.dtype):
+                gradients.places[x] = taken
             places[x] = taken, place
         return places
 
@@ -147,7 +149,7 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
     """
     if type(cotangent) is np.ndarray and (type(value) is np.ndarray or isinstance(value, np.generic)):  # the usual case
         alike = cotangent.dtype == value.dtype and cotangent.shape == value.shape and cotangent.flags.c_contiguous
-        if alike and value.dtype.kind == "f":
+        if alike and value.dtype.kind == "f" and value.dtype.isnative:
             return cotangent.view()
     if cotangent is None or not differentiable(value):
         return None
@@ -175,7 +177,7 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
         raise DTypeError(f"{where}: has dtype {made.dtype}; {values.dtype} is needed")
     if made.shape != values.shape:
         raise ShapeError(f"{where}: has shape {made.shape}; the result has {values.shape}")
-    made = np.ascontiguousarray(made, values.dtype).reshape(values.shape)
+    made = np.ascontiguousarray(made, native_dtype(values.dtype)).reshape(values.shape)
     return np.conjugate(made) if made.dtype.kind == "c" else made  # as rules have it, see `conjugated`
 
 

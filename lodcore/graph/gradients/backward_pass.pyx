@@ -19,6 +19,7 @@ from lodcore.operators.alignment import aligned, returned
 from lodcore.operators.operands import is_holder, joined, no_gradient, rows_of, unbroadcast
 from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.base.dispatch import Symbol
+from lodcore.base.dtypes import native_dtype
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.kinds import is_foreign, plain_of
 
@@ -94,14 +95,17 @@ cdef class Context:
         return getattr(self.value(common.input_of(self._way.op, name)), "lod", None)
 
     def new(self, name):
-        """Return an uninitialised array for the gradient of an argument, with the shape and dtype of its values."""
+        """Return an uninitialised array for the gradient of an argument, with the shape and dtype of its values.
+
+        In the backward pass, numbers have the byte order of the machine; the pullback converts what it returns.
+        """
         if self._gradients.places:
             given = self._way.target_of(name)
             place = self._gradients.places.pop(given, None) if isinstance(given, Symbol) else None
             if place is not None:
                 return place
         value = values_of(self.value(name))
-        self._gradients._made = np.empty(value.shape, value.dtype)
+        self._gradients._made = np.empty(value.shape, native_dtype(value.dtype))
         return self._gradients._made
 
     def sum_of(self, name):
@@ -234,7 +238,7 @@ cdef class Gradients:
         cdef bint elementwise = way.rule_call.elementwise
         cdef list operands = operands_of(way, frame, cotangents[0])
         cdef list values = operands
-        if elementwise and not are_arrays(operands):
+        if elementwise and not all([is_array(x) for x in operands]):
             values = aligned(operands) if len(operands) > 1 else [values_of(operands[0])]
         found = self.called(way, frame, cotangents, values, result_of(way, frame), way.needs)
         if len(way.targets) == 1:
@@ -405,13 +409,6 @@ cdef inline bint is_narrow(x) except -1:
     return cnp.PyArray_NDIM(x) < 2 if type(x) is cnp.ndarray else is_array(x)
 
 
-cdef bint are_arrays(list values) except -1:
-    for x in values:
-        if not is_array(x):
-            return False
-    return True
-
-
 cdef inline bint has_shape_of(gradient, value) except -1:
     """Return whether a gradient has the shape of the value that it belongs to."""
     if type(gradient) is cnp.ndarray and type(value) is cnp.ndarray:
@@ -420,10 +417,10 @@ cdef inline bint has_shape_of(gradient, value) except -1:
 
 
 cdef fitting(BackwardCall way, gradient, value):
-    """Convert a gradient to the dtype of its value, in contiguous memory, and check its shape."""
+    """Convert a gradient to the dtype of its value in the machine's order, contiguous, aligned; check its shape."""
     if type(gradient) is cnp.ndarray:
         values = value if type(value) is cnp.ndarray else values_of(value)
-        if cnp.PyArray_IS_C_CONTIGUOUS(gradient) and cnp.PyArray_SAMESHAPE(gradient, values):
+        if cnp.PyArray_ISCARRAY_RO(gradient) and cnp.PyArray_SAMESHAPE(gradient, values):
             if type(value) in WEAK or cnp.is_same_dtype(gradient, values):
                 return gradient
     elif type(gradient) is dict or isinstance(gradient, SparseTensor):
@@ -431,7 +428,7 @@ cdef fitting(BackwardCall way, gradient, value):
     else:
         values = values_of(value)
     gradient = gradient.real if cnp.PyArray_ISFLOAT(values) and np.iscomplexobj(gradient) else gradient
-    made = np.require(gradient, gradient.dtype if type(value) in WEAK else values.dtype, ["C"])
+    made = np.require(gradient, native_dtype(gradient.dtype if type(value) in WEAK else values.dtype), ["C", "A"])
     if made.shape != values.shape:
         raise ShapeError(
             f"{way.op.__name__}: its vjp rule returned a gradient of shape {made.shape}; {values.shape} is needed"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dtypes import is_native
 from lodcore.graph.gradients.backward_pass import Context, Gradients, values_of
 from lodcore.graph.gradients.rule_calls import GradientOwner, conjugated, differentiable
 from lodcore.graph.variable import Variable
@@ -35,9 +36,9 @@ Array = np.ndarray[Any, Any]
 def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
     """Convert a gradient to the type of a value; None becomes zeros."""
     if type(gradient) is np.ndarray and place is None:  # the usual case
-        if type(value) is np.ndarray:
+        if type(value) is np.ndarray and value.dtype.isnative:
             return gradient
-        if type(value) is LoDTensor:
+        if type(value) is LoDTensor and value.dtype.isnative:
             return lod_tensor_body.new_tensor(np.ascontiguousarray(gradient), value.lod)
     if isinstance(value, TensorArray):
         return _array_of_type(value, {} if gradient is None else gradient)
@@ -52,8 +53,8 @@ def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
     elif place is not None and gradient is not place:
         place[...] = gradient
         gradient = place
-    elif type(gradient) is not np.ndarray:  # a sum of arrays without axes
-        gradient = np.asarray(gradient)
+    elif place is None:  # the gradient may be a sum of arrays without axes
+        gradient = np.asarray(gradient, None if is_native(dtype := values_of(value).dtype) else dtype)
     if is_foreign(type(value)) and is_kept(type(value)):
         return of_kind("gradient", value, gradient)
     if isinstance(value, LoDTensor):

@@ -64,7 +64,7 @@ cdef class Given:
         held = (<VariableBody> x).held
         is_nested = type(held) is LoDTensor
         values = (<LoDTensorBody> held).array if is_nested else held
-        if type(values) is not cnp.ndarray or not cnp.PyArray_ISFLOAT(values):
+        if type(values) is not cnp.ndarray or not cnp.PyArray_ISFLOAT(values) or not cnp.PyArray_ISNOTSWAPPED(values):
             return self.otherwise(x)
         gradient = self.found.get(x)
         if gradient is None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dtypes import native_dtype
 from lodcore.errors import GraphError
 from lodcore.graph.block import text_of
 from lodcore.graph.loops.array_versions import of_user
@@ -62,13 +63,17 @@ def update_value(where: str, parameter: Variable, value: Any) -> Any:
 
 
 def check_update(where: str, old: Spec, new: Spec) -> None:
-    """Raise GraphError if a new value of a parameter has another kind, dtype or shape; only rows of LoDs may differ."""
+    """Raise GraphError if a new value of a parameter has another kind, dtype or shape; only rows of LoDs may differ.
+
+    The byte order may change: results of operators have that of the machine.
+    """
     if new.kind is object:
         return
     first = 1 if old.num_levels else 0
     sizes = zip(old.shape[first:], new.shape[first:], strict=False)
     same = len(old.shape) == len(new.shape) and all(None in pair or pair[0] == pair[1] for pair in sizes)
-    if not (same and old.kind is new.kind and old.dtype == new.dtype and old.num_levels == new.num_levels):
+    same = same and native_dtype(old.dtype) == native_dtype(new.dtype)
+    if not (same and old.kind is new.kind and old.num_levels == new.num_levels):
         raise GraphError(f"{where}: is {spec_text(new)}; the parameter is {spec_text(old)}, which may not change")
 
 

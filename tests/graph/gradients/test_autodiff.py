@@ -1164,3 +1164,22 @@ def test_value_and_grad_refuses_results_and_arguments_without_gradients(f, argum
 def test_value_and_grad_of_a_pair_suggests_has_aux():
     with pytest.raises(ShapeError, match=r"f: returned a tuple \(has_aux=True takes a pair .*\); one number is needed"):
         value_and_grad(lambda w: (ops.sum(w), w))(np.ones(2))
+
+
+def test_parameters_and_inputs_of_any_order_of_bytes_are_learned_alike():
+    made = []
+    for order in "=S":
+        weight = np.arange(6.0).reshape(3, 2).astype(np.dtype("f8").newbyteorder(order))
+        x = LoDTensor.from_lengths(np.linspace(-1.0, 1.0, 12).reshape(4, 3).astype(weight.dtype), [1, 3])
+        with Program() as program:
+            v, w = data("x", (None, 3), "f8", num_levels=1), parameter(weight, "w")
+            padded = lodcore.sequence_pad(lodcore.tanh(v @ w), 0.5)[0]
+            loss = ops.sum(padded * padded)
+            gradients = append_backward(loss, [w, v])
+            w.update(w - 0.1 * gradients[0])
+        executor = Executor()
+        for _ in range(3):
+            found = executor.run(program, {"x": x}, [loss, *gradients])
+        made.append([*map(np.asarray, (*found[:2], found[2].values, executor.scope.get(w)))])
+    for one, wanted in zip(*reversed(made), strict=True):
+        np.testing.assert_array_equal(one, wanted)

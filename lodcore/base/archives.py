@@ -27,6 +27,7 @@ __all__ = [
     "WrittenArchive",
     "check_open",
     "check_values",
+    "checked_dtype",
     "dtype_of",
     "read_archive",
     "read_npy",
@@ -306,10 +307,15 @@ def dtype_of(where: str, description: Any) -> np.dtype[Any]:
         dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(_with_tuples(description))
     except (*NO_DTYPE, Warning) as error:
         raise DTypeError(f"{where}: has no dtype {described(description)}: {str(error)[:200]}") from None
+    return checked_dtype(where, dtype)
+
+
+def checked_dtype(where: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a dtype from outside; raise DTypeError if values may not be read as it."""
     if dtype.hasobject or dtype.subdtype is not None:
         raise DTypeError(f"{where}: has dtype {dtype}; Python objects are not read")
     if _stands_still(dtype):
-        raise DTypeError(f"{where}: has no dtype {described(description)}: its times are counted in steps of 0")
+        raise DTypeError(f"{where}: has no dtype {dtype.str}: its times are counted in steps of 0")
     return dtype
 
 

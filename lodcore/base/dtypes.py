@@ -108,7 +108,7 @@ def descr_of(where: str, dtype: np.dtype[Any]) -> Any:
     except ValueError:
         raise DTypeError(
             f"{where}: has dtype {dtype}, whose fields overlap or are out of order in memory, which no file of NumPy "
-            "describes: numpy.lib.recfunctions.repack_fields puts them in order"
+            "describes: numpy.lib.recfunctions.repack_fields(x, recurse=True) puts them in order"
         ) from None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.archives import dtype_of
+from lodcore.base.archives import checked_dtype
 from lodcore.errors import LoDError
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
@@ -69,8 +69,7 @@ def share(x: Any) -> Shared:
                 block[start : start + x.nbytes] = x.values.reshape(-1).view(np.uint8)
             del block
         _seal(handle)
-        shape, description = x.values.shape, np.lib.format.dtype_to_descr(x.dtype)
-        return _holding(handle, lod.num_levels, words, start, shape, description)
+        return _holding(handle, lod.num_levels, words, start, x.values.shape, x.dtype)
     except BaseException:
         os.close(handle)
         raise
@@ -126,12 +125,12 @@ class Shared:
         import fcntl
 
         where = "Shared.tensor"
-        num_levels, words, start, shape, description = self._parts
+        num_levels, words, start, shape, dtype = self._parts
         if fcntl.fcntl(self._handle, fcntl.F_GET_SEALS) & _seals() != _seals():
             raise LoDError(f"{where}: its memory is not sealed")
         memory = mmap.mmap(self._handle, 0, access=mmap.ACCESS_READ)
         block = np.frombuffer(memory, np.uint8)
-        dtype = dtype_of(where, description)
+        checked_dtype(where, dtype)
         size = dtype.itemsize * int(np.prod(shape, dtype=object))
         if not 0 <= num_levels < words or not 8 * words <= start <= len(block) - size:
             raise LoDError(f"{where}: its memory has {len(block)} bytes, which cannot hold it")

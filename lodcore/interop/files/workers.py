@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.archives import check_values, dtype_of
+from lodcore.base.archives import check_values, checked_dtype
 from lodcore.errors import LoDError
 from lodcore.interop.files.folder import MAPPED, MissingFile, StoredStructure, map_file, read_lod
 from lodcore.interop.files.manifest import MANIFEST, StoredFile, parse_manifest, read_content
@@ -36,8 +36,7 @@ def _reduced(x: LoDTensor) -> tuple[Any, ...]:
         return x.__reduce__()
     mapped, start = found
     structure = next((one for one in mapped.structures if one.lod is x.lod), None)
-    kind = np.lib.format.dtype_to_descr(values.dtype)
-    place = mapped.folder, mapped.file, start, kind, values.shape
+    place = mapped.folder, mapped.file, start, values.dtype, values.shape
     return _received, (*place, x.lod if structure is None else structure)
 
 
@@ -80,7 +79,7 @@ def _other_save(folder: str, file: str) -> LoDError:
 def _received(folder: str, file: str, start: int, kind: Any, shape: tuple[int, ...], lod: LoD) -> LoDTensor:
     """Map a tensor that another process sent."""
     where = f"LoDTensor: {folder}"
-    dtype = dtype_of(where, kind)
+    dtype = checked_dtype(where, kind)
     size = dtype.itemsize * int(np.prod(shape, dtype=object))
     data = next((one for one in list(MAPPED.values()) if (one.folder, one.file) == (folder, file)), None)
     if data is None or len(data) < start + size:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.lib import recfunctions
 
 import lodcore
 from lodcore import LoD, LoDTensor
@@ -253,6 +254,17 @@ def test_save_of_unsupported_leaves_names_them_and_keeps_the_old_file(tmp_path, 
     with pytest.raises(DTypeError, match=says):
         lodcore.save(tmp_path / f"new-{name}", tree)
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_save_of_fields_out_of_order_names_the_call_that_puts_them_in_order(tmp_path):
+    inner = np.dtype({"names": ["p", "q"], "formats": ["i2", "f8"], "offsets": [8, 0]})
+    x = np.array([(1, (2, 0.5)), (3, (4, 1.5))], [("a", "i4"), ("b", inner)])
+    with pytest.raises(DTypeError) as refused:
+        lodcore.save(tmp_path / "x.npz", x)
+    assert "numpy.lib.recfunctions.repack_fields(x, recurse=True)" in str(refused.value)
+    packed = recfunctions.repack_fields(x, recurse=True)
+    lodcore.save(tmp_path / "x.npz", packed)
+    assert lodcore.load(tmp_path / "x.npz").tolist() == x.tolist()
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -657,6 +669,12 @@ class TestSealed:
         assert again.lod == x.lod
         assert same(again.values, x.values)
 
+    def test_share_keeps_fields_that_are_out_of_order_in_memory(self):
+        x = LoDTensor.from_lengths(np.array([(1, 2.5), (3, 4.5)], "i4, f8"), [1, 1])[["f1", "f0"]]
+        again = share(x).tensor()
+        assert again.dtype == x.dtype
+        assert again.equals(x)
+
     def test_files_are_closed(self):
         before = len(os.listdir("/proc/self/fd"))
         kept = [share(DEEP).tensor() for _ in range(20)]
@@ -682,7 +700,7 @@ class TestSealed:
         handle = os.memfd_create("x", os.MFD_ALLOW_SEALING)
         os.ftruncate(handle, 4096)
         with pytest.raises(LoDError, match="its memory is not sealed"):
-            sealed._holding(handle, 1, 4, 64, (0,), "<f8").tensor()
+            sealed._holding(handle, 1, 4, 64, (0,), np.dtype("<f8")).tensor()
         good = share(DEEP)
         parts = good._parts
         for wrong in (

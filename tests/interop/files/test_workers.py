@@ -54,6 +54,16 @@ def test_a_part_is_sent_with_its_structure_and_a_copy_with_its_data(folder):
     assert len(sent(X)) > X.nbytes
 
 
+def test_selected_fields_of_mapped_records_are_sent_in_their_order(tmp_path):
+    records = LoDTensor.from_lengths(np.array([(1, 2.5), (3, 4.5)] * 500, "i4, f8"), [400, 600])
+    lodcore.save(tmp_path / "a.lod", records)
+    part = lodcore.load(tmp_path / "a.lod")[["f1", "f0"]]
+    back = pickle.loads(sent(part))
+    assert len(sent(part)) < part.nbytes
+    assert back.dtype == part.dtype
+    assert back.equals(records[["f1", "f0"]])
+
+
 def test_a_plain_pickle_keeps_the_data(folder):
     data = pickle.dumps(lodcore.load(folder)["x"])
     shutil.rmtree(folder)

@@ -9,7 +9,8 @@ import numpy as np
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError
 from lodcore.operators.operands import known_value
-from lodcore.ops import cast, index_values, mean, minus, mul
+from lodcore.ops import cast, exp, index_values, mean, minus, mul
+from lodcore.ops import where as choose
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -53,13 +54,13 @@ def mean_squared_error(x: Any, targets: Any) -> Any:
 
 @named
 def binary_cross_entropy(logits: Any, labels: Any) -> Any:
-    """Compute the cross-entropy of two classes: log(1 + exp(logit)) - label * logit, finite for each finite logit.
+    """Compute the cross-entropy of two classes: log(1 + exp(logit)) - label * logit, without overflow.
 
     Parameters
     ----------
     logits : LoDTensor or array_like
-        Floating-point numbers; their sigmoid is the probability of the label 1. The loss of infinity is nan (with a
-        warning of NumPy); that of -infinity is infinity, or nan for the label 0.
+        Floating-point numbers; their sigmoid is the probability of the label 1. The loss of infinity is 0 for the label
+        1, that of -infinity for the label 0; for other labels both are infinity.
     labels : LoDTensor or array_like
         bool, or numbers 0 .. 1, that broadcast with the logits.
 
@@ -94,7 +95,11 @@ def binary_cross_entropy(logits: Any, labels: Any) -> Any:
         within = (values >= 0) & (values <= 1)
         if not within.all():
             raise ValueError(f"{where}: labels: is {values[~within][0]}; 0 .. 1 is needed")
-    return minus(np.logaddexp(logits, logits.dtype.type(0)), mul(logits, labels))
+    # with a = -abs(logit), it is log(1 + exp(a)) - apart * a: `apart` is how far the label is from the likelier class
+    likely = logits > 0
+    a, apart = choose(likely, -logits, logits), choose(likely, 1 - labels, labels)
+    finite = np.maximum(a, np.finfo(logits.dtype).min)  # 0 times infinity would be nan
+    return minus(np.log1p(exp(a)), mul(apart, choose(apart > 0, a, finite)))
 
 
 def _operands(where: str, x: Any, targets: Any, name: str) -> tuple[Any, Any]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import DTypeError, LoD, LoDError, LoDTensor, grad_check, nn
+from lodcore import DTypeError, Executor, LoD, LoDError, LoDTensor, Program, append_backward, data, grad_check, nn
 from tests.helpers.recorded import assert_recorded
 from tests.helpers.tables import for_each
 
@@ -46,6 +46,31 @@ def test_binary_cross_entropy_at_zero_and_far_away():
     losses, back = lodcore.vjp(lambda z: nn.binary_cross_entropy(z, [1, 0, 1]), z)
     np.testing.assert_allclose(losses, [np.log(2), 1e4, 1e4])
     np.testing.assert_array_equal(back(np.ones(3))[0], [-0.5, 1.0, -1.0])
+
+
+@for_each(("dtype", "nested"), [(dtype, nested) for dtype in ("f4", "f8") for nested in (False, True)])
+def test_binary_cross_entropy_of_infinite_logits_is_the_limit(dtype, nested):
+    inf = np.inf
+    z, y = np.array([inf, inf, inf, -inf, -inf, -inf], dtype), np.array([1, 0, 0.5, 1, 0, 0.5], dtype)
+    wanted, slopes = [0, inf, inf, inf, 0, inf], [0, 1, 0.5, -1, 0, -0.5]
+    z, y, ones = (LoDTensor.from_lengths(x, [2, 0, 4]) if nested else x for x in (z, y, np.ones_like(z)))
+
+    losses, back = lodcore.vjp(lambda z: nn.binary_cross_entropy(z, y), z)
+    with Program() as program:
+        v = data("z", (None,), dtype, num_levels=int(nested))
+        recorded = nn.binary_cross_entropy(v, y)
+        fetch = [recorded, append_backward(lodcore.ops.sum(recorded), v)]
+    for loss, slope in ((losses, back(ones)[0]), Executor().run(program, {"z": z}, fetch)):
+        assert loss.dtype == slope.dtype == z.dtype
+        np.testing.assert_array_equal(loss.values if nested else loss, wanted)
+        np.testing.assert_array_equal(slope.values if nested else slope, slopes)
+
+
+def test_binary_cross_entropy_of_sure_logits_keeps_small_losses():
+    z = np.array([200.0, -200.0])
+    np.testing.assert_allclose(nn.binary_cross_entropy(z, [1, 0]), np.exp([-200.0, -200.0]))
+    grad_check(nn.binary_cross_entropy, np.array([0.5, -1.5]), np.array([0.25, 0.75]))
+    assert np.isnan(nn.binary_cross_entropy(np.array([np.nan, np.nan]), [0, 1])).all()
 
 
 def test_dropout_is_a_layer_without_parameters():

@@ -24,6 +24,7 @@ from lodcore.operators.roles import spec_of
 from lodcore.tensors import lod_tensor_body
 from lodcore.testing.samples import bits
 from tests.helpers.draw import lods
+from tests.helpers.kept_memory import resident
 from tests.helpers.tables import for_each
 
 KINDS = {
@@ -392,3 +393,33 @@ def test_few_sequences_of_a_field_are_those_of_its_copy():
     field = x["a"]
     records["a"] = 7
     assert set(field.gather([1, 2, 3, 4], level=1).values.tolist()) == {7.0}, "what was written is read"
+
+
+@pytest.mark.parametrize("pool_type", ["first", "last"])
+def test_first_and_last_rows_of_a_field_are_those_of_its_copy(pool_type):
+    lengths = [9, 0, 30, 1, 0]  # few sequences, so that only their rows are read
+    records = np.zeros(40, [("a", "f4"), ("b", "i8", (2,)), ("c", [("d", "u1"), ("e", "f8")]), ("t", "U3")])
+    records["a"], records["b"][:, 1], records["c"]["d"], records["t"] = np.arange(4 * 40).reshape(4, 40)
+    x = LoDTensor(records, lodcore.LoD.from_lengths([2, 0, 3], lengths), share=True)
+    pad = {"a": 5.0, "b": [6, 7], "t": "-"}
+    for name in records.dtype.names:
+        field, plain = x[name], LoDTensor(np.ascontiguousarray(records[name]), x.lod)
+        for options in ({}, {"level": 0}, *([{"pad_value": pad[name]}] if name in pad else [])):
+            found, wanted = (one.pool(pool_type, **options) for one in (field, plain))
+            assert bits(found) == bits(wanted), (name, options)
+        out = np.ones_like(plain.values[:3])
+        assert bits(field.pool(pool_type, level=0, out=out)) == bits(plain.pool(pool_type, level=0))
+    field, (losses, back) = x["a"], vjp(lambda field: field.pool(pool_type), x["a"])
+    assert bits(back(losses)[0]) == bits(vjp(lambda field: field.pool(pool_type), field.copy())[1](losses)[0])
+    records["a"] = 7
+    assert field.pool(pool_type).values.tolist() == [7, 0, 7, 7, 0], "what was written is read"
+    with pytest.raises(ValueError, match="out: overlaps"):
+        field.pool(pool_type, level=0, out=np.frombuffer(records.data, "f4", 3))
+
+
+def test_first_rows_of_a_field_need_no_copy_of_all_rows():
+    records = np.ones(2_000_000, [("a", "i1"), ("b", "f8")])
+    field = LoDTensor(records, lodcore.LoD.from_lengths([1000] * 2000), share=True)["b"]
+    before = resident()
+    field.pool("first")
+    assert resident() - before < field.values.nbytes / 2

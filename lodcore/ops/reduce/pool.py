@@ -142,15 +142,16 @@ def spread(where: str, pool_type: str, d_out: Array, offsets: Any, places: Any, 
 
 def pool(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None, saved: Saved) -> Any:
     """Pool rows; save the positions of the extremes."""
-    values, lod = x.values, x.lod
-    work, dtype = numbers_of(where, pool_type if type(pool_type) is str else name_of(pool_type), values.dtype)
+    lod = x.lod
+    work, dtype = numbers_of(where, pool_type if type(pool_type) is str else name_of(pool_type), x.dtype)
+    values = lod_tensor_body.writable_values(x) if work is None else x.values
     k = lod_body.normalize_level(lod, level, where)
     offsets = lod_body.in_rows(lod, k)
     row = None if _is_default(pad_value) else empty_row(where, pad_value, values.shape[1:], dtype)
     given = () if out is None or row is None else (np.asarray(pad_value),)
     result = result_rows(where, values, len(offsets) - 1, dtype, out, *given)
-    if work is None:  # too few rows for threads
-        kernels.pool.pick_rows(buffers.as_bytes(values), offsets, pool_type == "last", buffers.as_bytes(result))
+    if work is None:
+        _pick_rows(x, values, offsets, pool_type == "last", result)
     elif saved is None and pool_type in OF_SMALL and values.dtype.kind in "biu" and values.itemsize < 8:
         _pool_small(pool_type, values, offsets, result)
     else:
@@ -169,6 +170,17 @@ def pool(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Ar
     if k:
         return with_levels(result, lod, k)
     return result if out is None else out
+
+
+def _pick_rows(x: Any, rows: Array, offsets: Any, last: bool, result: Array) -> None:
+    """Copy the first (or last) row of each sequence; `rows` may be a field of records, which is not contiguous."""
+    if rows.flags.c_contiguous or len(result) >= len(rows) // 4:  # too few rows for threads
+        kernels.pool.pick_rows(buffers.as_bytes(x.values), offsets, last, buffers.as_bytes(result))
+        return
+    starts, ends = np.asarray(offsets)[:-1], np.asarray(offsets)[1:]  # a copy of the field would take longer
+    filled = starts < ends
+    result[~filled] = np.zeros((), result.dtype)
+    result[filled] = rows[(ends - 1 if last else starts)[filled]]
 
 
 def _pool_small(pool_type: str, values: Array, offsets: Any, result: Array) -> None:

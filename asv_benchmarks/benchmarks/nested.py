@@ -41,6 +41,25 @@ class FromArrays(Times, widths=WIDTHS):
         return batch.values.copy
 
 
+class FromArraysOfTwoDtypes(Times, widths=WIDTHS):
+    """Make a batch of arrays of which every second one has another dtype."""
+
+    def lodcore(self, batch):
+        arrays = of_two_dtypes(batch)
+        return lambda: LoDTensor.from_arrays(arrays)
+
+    def flat(self, batch):
+        arrays = of_two_dtypes(batch)
+        return lambda: flat.from_arrays(arrays)
+
+    def copy(self, batch):
+        return batch.values.copy
+
+
+def of_two_dtypes(batch):
+    return [array.astype(np.float64) if j % 2 else array for j, array in enumerate(batch.arrays)]
+
+
 class ToArrays(Times, widths=WIDTHS):
     """Return one array per sequence, as views."""
 

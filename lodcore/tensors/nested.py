@@ -19,7 +19,7 @@ from lodcore.tensors import lod_body
 from lodcore.tensors.foreign_columns import array_of_text, dtype_for, is_array
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.python_dates import MOMENTS, dates_of, nat_of_none, refuse_far
-from lodcore.tensors.text import refuse_changed, refuse_nul, refuse_numbers, shortened
+from lodcore.tensors.text import refuse_changed, refuse_kinds, refuse_nul, refuse_numbers, shortened
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -258,6 +258,9 @@ def join_arrays(
     offsets = buffers.new_offsets(len(arrays) + 1)
     bad = kernels.gather.count_rows(arrays, offsets)
     if bad >= 0 or dtype is not None or not len(arrays) or not _is_native(arrays[0].dtype):
+        joined = _joined_numbers(where, arrays, as_dtype(where, dtype)) if out is None else None
+        if joined is not None:
+            return joined
         arrays = _converted(where, list(arrays), dtype)
         offsets = buffers.new_offsets(len(arrays) + 1)
         if kernels.gather.count_rows(arrays, offsets) >= 0:
@@ -265,6 +268,27 @@ def join_arrays(
         if not len(arrays):
             arrays = [np.empty(0, as_dtype(where, dtype))]
     return join_rows(where, arrays, offsets.item(len(offsets) - 1), out), offsets
+
+
+def _joined_numbers(where: str, arrays: Sequence[Any], dtype: np.dtype[Any] | None) -> tuple[Array, Array] | None:
+    """Concatenate the rows of arrays of numbers, which NumPy converts; None if there are others, or none fit."""
+    if not len(arrays) or not all(map(buffers.is_plain, arrays)):
+        return None
+    given = dict.fromkeys([array.dtype for array in arrays])
+    if not all(kind.kind in "biufc" for kind in (*given, *(() if dtype is None else (dtype,)))):
+        return None
+    common = np.result_type(*given) if dtype is None else dtype
+    lengths = [len(array) for array in arrays]
+    if sum(lengths) > np.iinfo(np.int64).max:
+        return None
+    offsets = buffers.new_offsets(len(arrays) + 1)
+    offsets[0] = 0
+    np.cumsum(lengths, out=offsets[1:])
+    rows = buffers.new_rows(where, np.empty((0, *arrays[0].shape[1:]), common), offsets.item(len(arrays)), None)
+    try:
+        return np.concatenate(arrays, out=rows, casting="unsafe"), offsets
+    except ValueError:  # of other shapes
+        return None
 
 
 def join_rows(where: str, arrays: Sequence[Any], num_rows: int, out: Array | None) -> Array:
@@ -313,7 +337,7 @@ def _converted(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -
             )
     common = as_dtype(where, dtype)
     if common is None:
-        _refuse_kinds(where, plain)
+        refuse_kinds(where, plain)
         try:
             common = dtypes.promoted(*dict.fromkeys(array.dtype for array in plain) or [float])
         except TypeError as error:
@@ -325,21 +349,6 @@ def _converted(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -
         np.ascontiguousarray(dtypes.in_unit(f"{where}: arrays[{j}]", array, native), native)
         for j, array in enumerate(plain)
     ]
-
-
-def _refuse_kinds(where: str, arrays: Sequence[Array]) -> None:
-    """Raise if there are numbers among text, which NumPy would make text of, too."""
-    found: dict[str, int] = {}
-    for j, array in enumerate(arrays):
-        if array.size:
-            found.setdefault(array.dtype.kind, j)
-    for kinds, name in (("US", "text"), ("mM", "dates, durations")):
-        if len(found) > 1 and not found.keys().isdisjoint(kinds):
-            first, other, *_ = found.values()
-            raise DTypeError(
-                f"{where}: arrays[{other}]: has dtype {arrays[other].dtype}, arrays[{first}] {arrays[first].dtype}; "
-                f"{name} and other values do not join"
-            )
 
 
 def as_values(where: str, given: Any) -> Array:

@@ -1,4 +1,4 @@
-"""Text that NumPy would change silently: a NUL at the end, and numbers that become text."""
+"""Text that NumPy would change silently: a NUL at the end, and numbers that become text; kinds that do not join."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError
 
-__all__ = ["refuse_changed", "refuse_nul", "refuse_numbers", "shortened"]
+__all__ = ["refuse_changed", "refuse_kinds", "refuse_nul", "refuse_numbers", "shortened"]
 
 #: The types of the text of each kind of dtype.
 TEXT = {"U": (str, np.str_), "S": (bytes, np.bytes_)}
@@ -59,3 +59,18 @@ def _entries(given: Any) -> Iterator[Any]:
             yield from _entries(entry.tolist() if hasattr(entry, "tolist") else entry)
         else:
             yield entry
+
+
+def refuse_kinds(where: str, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
+    """Raise if there are numbers among text, which NumPy would make text of, too."""
+    found: dict[str, int] = {}
+    for j, array in enumerate(arrays):
+        if array.size:
+            found.setdefault(array.dtype.kind, j)
+    for kinds, name in (("US", "text"), ("mM", "dates, durations")):
+        if len(found) > 1 and not found.keys().isdisjoint(kinds):
+            first, other, *_ = found.values()
+            raise DTypeError(
+                f"{where}: arrays[{other}]: has dtype {arrays[other].dtype}, arrays[{first}] {arrays[first].dtype}; "
+                f"{name} and other values do not join"
+            )

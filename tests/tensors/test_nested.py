@@ -286,6 +286,33 @@ def test_arrays_of_text_and_an_asked_dtype_join():
     assert lodcore.array([np.array([1]), np.array(["b"])], "U1").tolist() == [["1"], ["b"]]
 
 
+NUMBERS = ["?", "i1", "u2", "i8", "u8", "f2", "f4", "f8", ">f8", "c8"]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(NUMBERS), st.integers(0, 3), st.integers(1, 2)), min_size=1),
+    st.sampled_from([None, "f4", "i2", "c16"]),
+    st.sampled_from([(), (2,)]),
+)
+@pytest.mark.filterwarnings("ignore:Casting complex")
+def test_arrays_of_several_dtypes_join_as_numpy_converts_them(drawn, dtype, row):
+    arrays = [np.ones((count * step, *row)).cumsum(0).astype(kind)[::step] for kind, count, step in drawn]
+    wanted = [np.asarray(x, dtype or np.result_type(*dict.fromkeys(x.dtype for x in arrays))) for x in arrays]
+    x, out = LoDTensor.from_arrays(arrays, dtype), np.empty_like(np.concatenate(wanted))
+    assert same(x, LoDTensor.from_arrays(wanted))
+    assert same(LoDTensor.from_arrays(arrays, dtype, out=out), x)
+    with pytest.raises(ShapeError, match=r"arrays\[1\]: has rows of shape \(7,\); arrays\[0\] has"):
+        LoDTensor.from_arrays([arrays[0], np.zeros((1, 7), "f4"), *arrays])
+
+
+@for_each("count", [2, 3, 4, 5])
+def test_arrays_with_too_many_rows_of_no_numbers_are_refused(count):
+    for kinds in (["i1", "?"], ["i1", "i1"]):
+        arrays = [np.empty((2**62, 0), kinds[j % 2]) for j in range(count)]
+        with pytest.raises(MemoryError, match="the result has more than 2\\*\\*63 - 1 rows"):
+            LoDTensor.from_arrays(arrays)
+
+
 @for_each(
     ("lists", "advice", "written"),
     [

@@ -12,7 +12,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
 from lodcore.base.naming import with_arguments
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.numpy_api.dense import on_dense
+from lodcore.numpy_api.dense import call, on_dense
 from lodcore.numpy_api.protocols import refuse_symbols, stands_for
 from lodcore.operators.alignment import shared
 from lodcore.ops.elementwise.convert import sized
@@ -145,11 +145,20 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
         return shared("round", lambda values: np.round(values, places), x)
     if places == 0:
         return ops.elementwise([x], np.rint)
-    if x.dtype.kind == "c" and not isinstance(x, Symbol):  # a complex infinity times a number is nan
-        return shared("round", lambda values: np.round(values, places), x)
+    if x.dtype.kind == "c":  # products lose signs of zero, and a complex infinity times a number is nan
+        return _round_parts(x, places)
     if places < 0:
         return ops.mul(ops.elementwise([ops.div(x, 10.0**-places)], np.rint), 10.0**-places)
     return ops.div(ops.elementwise([ops.mul(x, 10.0**places)], np.rint), 10.0**places)
+
+
+def _round_parts(x: Any, places: int) -> Any:
+    """Round the real and the imaginary parts of complex numbers."""
+    if not isinstance(x, Symbol):
+        return shared("round", lambda values: np.round(values, places), x)
+    levels: int = getattr(x, "num_levels", 0)
+    rounded = call([ops.rows(x) if levels else x], "round", decimals=places)
+    return ops.with_values(x, rounded) if levels else rounded
 
 
 def astype(

@@ -318,6 +318,8 @@ def _diff_along(x: Any, n: Any, axis: int) -> Any:
     """Subtract the previous sequence from each sequence along an axis; they must be equally long."""
     different = ops.not_equal if x.dtype.kind == "b" else ops.minus
     front, times = [slice(None)] * axis, integer_of("numpy.diff: n", n, 0)
+    if times and x.dtype.kind in "SUV":
+        different(x, x)  # raises, before lengths are looked at, as when it is recorded
     known = known_value(x)
     for _ in range(differences(times, None if known is None else known.lod.num_sequences(axis) + 1)):
         after, before = (getitem(x, (*front, part)) for part in (slice(1, None), slice(None, -1)))

@@ -170,6 +170,7 @@ SMOOTH = [
 #: Calls whose results are indices or complex numbers, or whose derivatives are symmetric.
 OTHERS = [
     NumpyCall("imag", [(2, 3)], {}, lambda x: np.imag(x) * 1),
+    *rows("round", [(2, 3)], np.round, {"decimals": 1}, {"decimals": -1}),
     *rows("argsort", [(3, 4)], np.argsort, {"axis": 0, "kind": "stable"}),
     *rows("argpartition", [(3, 4)], lambda x, kth, axis: np.argsort(x, axis), {"kth": (1, 2), "axis": 1}),
     *rows("fft.fft", [(2, 5)], np.fft.fft, BOTH, {**BOTH, "n": 3, "norm": "ortho"}, {**BOTH, "n": 6, "axis": 0}),

@@ -10,6 +10,9 @@ import pytest
 
 import lodcore
 from lodcore import LoDTensor, vjp
+from lodcore.operators.roles import spec_of
+from lodcore.testing.samples import bits
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # other tests compare their results with those of the compiled kernels
 
@@ -414,3 +417,40 @@ def test_integers_are_clipped_squared_and_counted_as_in_numpy(dtype):
 def test_round_keeps_complex_infinities():
     values = np.array([complex(np.inf, 0), complex(0, -np.inf), 1.26 - 2.34j])
     np.testing.assert_array_equal(np.round(lodcore.LoDTensor.from_lengths(values, [3]), 1).values, np.round(values, 1))
+
+
+@for_each(("decimals", "nested"), [(decimals, nested) for decimals in (0, 1, -1) for nested in (True, False)])
+def test_round_of_complex_numbers_in_a_program_keeps_signs_of_zero_and_infinities(decimals, nested):
+    values = np.array([complex(-0.01, -0.02), complex(-0.0, 0.26), complex(np.inf, -0.0), complex(12.6, -np.inf)])
+    x = lodcore.LoDTensor.from_lengths(values, [1, 3]) if nested else values
+    with lodcore.Program() as program:
+        rounded = np.round(lodcore.data("x", spec_of(x)), decimals)
+    (found,) = lodcore.Executor().run(program, {"x": x}, [rounded])
+    assert bits(found) == bits(np.round(x, decimals))
+    assert bits(found.values if nested else found) == bits(np.round(values, decimals))
+
+
+COMPLEX = lodcore.array([[1 + 2j, np.nan], [np.nan]])
+TEXTS = lodcore.array([["a", "b"], ["c"]])
+
+
+@for_each(
+    ("call", "x", "says"),
+    [
+        (lambda x: np.nanargmax(x, axis=0), COMPLEX, "nanargmax: x: has dtype complex128; along axes of levels real"),
+        (lambda x: np.nanargmin(x, axis=0), COMPLEX, "nanargmin: x: has dtype complex128; along axes of levels real"),
+        (lambda x: np.nanargmax(x, axis=1), COMPLEX, "nanargmax: x: has dtype complex128; along axes of levels real"),
+        (lambda x: np.diff(x, axis=0), TEXTS, "numpy.diff: dtypes <U1, <U1: "),
+        (lambda x: np.diff(x, axis=0), TEXTS.astype("S1"), r"numpy.diff: dtypes \|S1, \|S1: "),
+    ],
+)
+def test_a_dtype_is_refused_before_values_at_once_and_in_a_program(call, x, says):
+    with pytest.raises(lodcore.DTypeError, match=f"^{says}") as at_once:
+        call(x)
+    with lodcore.Program(), pytest.raises(lodcore.DTypeError) as recorded:
+        call(lodcore.data("x", spec_of(x)))
+    assert str(recorded.value) == str(at_once.value)
+
+
+def test_no_differences_of_text_are_the_text():
+    assert np.diff(TEXTS, 0, axis=0).equals(TEXTS)

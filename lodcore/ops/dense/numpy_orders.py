@@ -180,6 +180,7 @@ RULES = {
     "nan_to_num": NumpyRule(
         np.nan_to_num, lambda x, **to: Spec(x.shape, x.dtype), lambda given, x, **to: given.d * np.isfinite(x)
     ),
+    "round": NumpyRule(np.round, lambda x, decimals: Spec(x.shape, x.dtype)),
     "real": NumpyRule(np.real, _part, lambda given, x: given.d),
     "imag": NumpyRule(np.imag, _part, lambda given, x: given.d * -1j if x.dtype.kind == "c" else None),
 }

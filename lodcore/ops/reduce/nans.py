@@ -27,7 +27,7 @@ from lodcore.ops.index.index import select_by_mask
 from lodcore.ops.move.checked import check, rule
 from lodcore.ops.move.expand import per_sequence
 from lodcore.ops.reduce.axes import any as any_true
-from lodcore.ops.reduce.axes import argmax, argmin, check_keepdims, max, mean, min, prod, sum, tensor_of
+from lodcore.ops.reduce.axes import argmax, argmin, check_keepdims, check_kind, max, mean, min, prod, sum, tensor_of
 from lodcore.ops.reduce.dates import extreme_time
 from lodcore.ops.reduce.deviation import std, var
 from lodcore.ops.reduce.product import refuse_empty
@@ -399,6 +399,8 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
     if levels:
         check_keepdims(name, axis, keepdims)
     axes = None if axis is None else (axis_of(f"{name}: axis", axis, x.ndim, "x has"),)
+    if levels and axes is not None and axes[0] <= levels:  # before values are looked at, as when it is recorded
+        check_kind(find.__name__, x.dtype, True)
     wide = levels and x.ndim > levels + 1
     if levels and axes == (levels,) and not wide and out is None and not isinstance(x, Symbol):
         filled = _with_last(x, last)

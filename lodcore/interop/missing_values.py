@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lodcore.errors import LoDError
+from lodcore.base import buffers
+from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow.types import decimals_as_floats, example_of
 from lodcore.interop.presence import every, mask_dtype, whole
 from lodcore.tensors import lod_tensor_body
@@ -195,9 +196,15 @@ def without_nulls(where: str, name: str, column: TableColumn, way: Any) -> tuple
     return values, lod_tensor_body.new_tensor(mask, values.lod) if isinstance(values, LoDTensor) else mask
 
 
-def records_of(shape: tuple[int, ...], fields: Mapping[str, Array]) -> Array:
+def records_of(where: str, shape: tuple[int, ...], fields: Mapping[str, Array]) -> Array:
     """Return records of a shape with these fields, whose dtypes are as wide as they are."""
-    made = np.empty(shape, [(key, x.dtype, x.shape[len(shape) :]) for key, x in fields.items()])
+    if "" in fields:
+        raise DTypeError(f"{where}: has a field without a name; a structured dtype has none")
+    try:
+        dtype = np.dtype([(key, x.dtype, x.shape[len(shape) :]) for key, x in fields.items()])
+    except ValueError as error:
+        raise DTypeError(f"{where}: {error}") from None
+    made = buffers.new_rows(where, np.empty((0, *shape[1:]), dtype), shape[0])
     for key, field in fields.items():
         made[key] = field
     return made
@@ -223,7 +230,7 @@ def filled(where: str, rows: Array, present: Array, fill: Any) -> Array:
             else filled(f"{where}[{key!r}]", rows[key], present[key], fill[key] if by_field else fill)
             for key in present.dtype.names
         }
-        return records_of(rows.shape, fields)
+        return records_of(where, rows.shape, fields)
     entry = _entry(where, rows, fill)
     made: Array = rows.astype(entry.dtype)
     made[~present] = np.broadcast_to(entry[0], made.shape)[~present]

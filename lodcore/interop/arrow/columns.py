@@ -10,11 +10,11 @@ import numpy as np
 from lodcore.errors import DTypeError
 from lodcore.interop.arrow.importing import Options, content
 from lodcore.interop.arrow.objects import naming, read_arrow
-from lodcore.interop.arrow.parts import mask_of_fields, record_dtype
+from lodcore.interop.arrow.parts import mask_of_fields
 from lodcore.interop.arrow.reading import Column, read_stream
 from lodcore.interop.arrow.strings import INLINE, VIEW
 from lodcore.interop.arrow.types import below_lists, kept_of
-from lodcore.interop.missing_values import TableColumn
+from lodcore.interop.missing_values import TableColumn, records_of
 from lodcore.interop.presence import whole
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -92,9 +92,7 @@ def _column(name: str, value: Any, present: Any, column: Column, chunks: Sequenc
         if not all(isinstance(field, np.ndarray) for field in value.values()):
             raise DTypeError(f"{name}: has structs of lists or structs; give their fields as columns")
         (count,) = {len(field) for field in value.values()}
-        made = np.empty(count, record_dtype(name, value))
-        for key, field in value.items():
-            made[key] = field
+        made = records_of(name, (count,), value)
         value, present = made, [mask_of_fields(made, {key: mask for key, (mask,) in present.items()})]
     *sequences, there = present
     rows = value.values if isinstance(value, LoDTensor) else value

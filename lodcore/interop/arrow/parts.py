@@ -28,7 +28,6 @@ __all__ = [
     "joined",
     "mask_of_fields",
     "masked",
-    "record_dtype",
     "records",
     "taken",
 ]
@@ -193,24 +192,6 @@ def is_flat(part: Part) -> bool:
     return isinstance(part.values, dict) and not any(inner.levels or isinstance(inner.values, dict) for inner in fields)
 
 
-def record_dtype(where: str, fields: Mapping[str, Array]) -> np.dtype[Any]:
-    """Return the dtype of records made from the fields of structs."""
-    if "" in fields:
-        raise DTypeError(f"{where}: has a field without a name; a structured dtype has none")
-    try:
-        return np.dtype([(key, rows.dtype, rows.shape[1:]) for key, rows in fields.items()])
-    except ValueError as error:
-        raise DTypeError(f"{where}: {error}") from None
-
-
-def new_records(fields: Mapping[str, Array], count: int, name: str = "") -> Array:
-    """Return the records made from the fields of structs."""
-    made = buffers.new_rows(WHERE, np.empty(0, record_dtype(f"{WHERE}: obj{name}", fields)), count)
-    for key, rows in fields.items():
-        made[key] = rows
-    return made
-
-
 def mask_of_fields(made: Array, masks: Mapping[str, Array | None]) -> Array:
     """Return which fields of records have a value, given by field; None means that all have."""
     there = np.ones(made.shape, mask_dtype(made.dtype))
@@ -229,7 +210,7 @@ def mask_of_rows(values: Array, there: Array | None) -> Array:
 
 def records(part: Part) -> Part:
     """Convert flat structs to records."""
-    made = new_records({key: inner.values for key, inner in part.values.items()}, part.num_rows)
+    made = records_of(f"{WHERE}: obj", (part.num_rows,), {key: inner.values for key, inner in part.values.items()})
     there = mask_of_fields(made, {key: inner.present[-1] for key, inner in part.values.items()})
     return Part(part.count, part.levels, [*part.present[:-1], there], made)
 
@@ -304,7 +285,7 @@ class Finisher:
         """Copy the fields of structs into one array of a structured dtype; return also their validity."""
         masks = {key: inner.present[-1] for key, inner in part.values.items()}
         fields = {key: self.filled(x.values, masks[key], f"{name}[{key}]") for key, x in part.values.items()}
-        made = new_records(fields, part.num_rows, name)
+        made = records_of(f"{WHERE}: obj{name}", (part.num_rows,), fields)
         return made, mask_of_fields(made, masks)
 
     def filled(self, values: Array, there: Array | None, name: str) -> Array:
@@ -313,9 +294,8 @@ class Finisher:
             return values
         if there.dtype.names is not None:
             names = there.dtype.names
-            return records_of(
-                values.shape, {key: self.filled(values[key], there[key], f"{name}[{key}]") for key in names}
-            )
+            fields = {key: self.filled(values[key], there[key], f"{name}[{key}]") for key in names}
+            return records_of(f"{WHERE}: obj{name}", values.shape, fields)
         at = int(np.argmin(every(there)))
         if isinstance(self.nulls, str) and self.nulls in ("error", "empty"):
             example = example_of(values.dtype)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base import buffers
+from lodcore.base.dtypes import is_native
 from lodcore.base.memory import index_of
 from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import check_index, level_of, structure_of
@@ -218,7 +219,7 @@ def _(d: Array, x: Any, step: Any, table: Any) -> tuple[Array, None, None]:
 
 def _as_rows(where: str, x: Any) -> Any:
     """Return rows or sequences, converted from lists."""
-    if type(x) is not np.ndarray or not x.dtype.isnative or x.dtype.hasobject:
+    if type(x) is not np.ndarray or not is_native(x.dtype) or x.dtype.hasobject:
         return as_rows_or_nested(f"{where}: x", x)
     if x.ndim == 0:
         raise ShapeError(f"{where}: x: has no axis; its first axis counts the rows")

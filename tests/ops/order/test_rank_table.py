@@ -81,6 +81,13 @@ def test_shrink_memory_keeps_the_rows_of_sequences_that_are_longer(x, data):
     assert len(shrink_memory(ordered, 2**70, table)) == 0
 
 
+def test_shrink_memory_gives_records_the_byte_order_of_the_machine():
+    records = np.array([(1, [2.0, 3.0]), (4, [5.0, 6.0])], [("a", "i4"), ("v", np.dtype("f8").newbyteorder("S"), 2)])
+    shrunk = shrink_memory(records, 1, lod_rank_table([[1], [2, 3]]))
+    assert shrunk.dtype == np.dtype([("a", "i4"), ("v", "f8", 2)])
+    assert shrunk["v"].tolist() == [[2.0, 3.0]]
+
+
 @pytest.mark.parametrize("level", [0, 1])
 @pytest.mark.parametrize("by_length", [False, True])
 def test_sequences_in_another_order_than_the_table_are_refused(level, by_length):

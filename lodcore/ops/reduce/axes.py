@@ -183,7 +183,7 @@ def sum(
     *,
     level: int | None = None,
 ) -> Any:
-    """Add up values.
+    """Add up values; integers and durations wrap around on overflow, as in NumPy.
 
     Parameters
     ----------

@@ -177,3 +177,12 @@ def test_zero_as_the_value_of_an_empty_sequence_is_empty_text(dtype):
     found = lodcore.sequence_pool(x, "last", 0)
     assert found.dtype == dtype
     np.testing.assert_array_equal(found, np.array([x.values[1], np.zeros((), dtype)[()]], dtype))
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8", "m8[s]"])
+def test_sums_wrap_around_on_overflow_as_in_numpy(dtype):
+    rows = np.array([2**63 - 1, 2**62, 2**62, 5]).astype(dtype)
+    x = LoDTensor.from_lengths(rows, [4, 0])
+    wanted = [rows.sum(), np.zeros((), dtype)]
+    assert sequence_pool(x, "sum").tolist() == ops.sum(x, axis=1).tolist() == np.array(wanted, dtype).tolist()
+    assert ops.sum(x) == rows.sum()

@@ -304,8 +304,8 @@ def pool_positions(x: Any, pool_type: str, *, saved: Saved = None) -> Any:
     >>> lodcore.ops.pool_positions([[[1, 2], [3]], [[4]]], "max")
     LoDTensor(2 sequences of lengths 1..2, int64: [[3, 2], [4]])
     """
-    lod, last = x.lod, _last_level(x)
     work, dtype = _dtypes(pool_type, x.dtype)
+    lod, last = x.lod, _last_level(x)
     outer, offsets, positions = _positions(lod, last)
     result = result_rows("pool_positions", x.values, positions.item(len(positions) - 1), dtype, None)
     source, target = cells_of(x.values, work), cells_for(result, work)

@@ -11,6 +11,7 @@ from lodcore import kernels
 from lodcore.base.articles import with_number
 from lodcore.base.threads import over_sequences
 from lodcore.errors import LoDError, ShapeError
+from lodcore.operators.lod_rules import levels_of
 from lodcore.operators.numbers import number_of, reals_of
 from lodcore.operators.operands import Array, array_of, check_equal
 from lodcore.operators.registry import operator
@@ -86,12 +87,13 @@ def dot_attention(query: Any, memory: Any, values: Any = None, scale: float | No
     >>> weights.tolist()
     [[[1.0, 0.0], [0.0, 1.0]], [], [[1.0]]]
     """
+    _check_levels(query, memory, values)
     asked, given = array_of(WHERE, query, "query"), None if values is None else values.values
     dtype = _dtype(asked.dtype, memory.dtype, None if given is None else given.dtype)
     _check_shapes(asked.shape, memory.values.shape, None if given is None else given.shape)
+    factor = _scale(scale, asked.shape[1])
     several = _has_several(query, memory)
     _check_structures(query, memory.lod, values, several)
-    factor = _scale(scale, asked.shape[1])
     asked, rows = np.ascontiguousarray(asked, dtype), np.ascontiguousarray(memory.values, dtype)
     summed = rows if given is None else np.ascontiguousarray(given, dtype)
     context = np.empty((len(asked), summed.shape[1]), dtype)
@@ -148,8 +150,7 @@ def _bounds(query_lod: LoD, lod: LoD) -> tuple[Array, Array]:
 
 def _has_several(query: Any, memory: Any) -> bool:
     """Return whether there may be several queries per sequence: whether they have as many levels as the memory."""
-    levels: int = query.num_levels if isinstance(query, (LoDTensor, Spec)) else 0
-    return bool(levels == memory.num_levels)
+    return bool(levels_of(query) == memory.num_levels)
 
 
 def _dtype(query: np.dtype[Any], memory: np.dtype[Any], values: np.dtype[Any] | None) -> np.dtype[Any]:
@@ -179,7 +180,6 @@ def _check_structures(query: Any, lod: LoD, values: Any, several: bool) -> None:
     """Raise if queries do not belong to the sequences of the memory, or values have another LoD."""
     last = lod.num_levels - 1
     if isinstance(query, LoDTensor):
-        _check_levels(query.num_levels, lod.num_levels)
         count = query.lod.num_sequences(last) if several else query.num_rows
         outer = lod_body.slice_levels(query.lod, 0, last)
         if last:
@@ -195,21 +195,22 @@ def _check_structures(query: Any, lod: LoD, values: Any, several: bool) -> None:
         check_equal(WHERE, lod, values.lod, "values", "memory")
 
 
-def _check_levels(query: int, memory: int) -> None:
-    if query not in (0, memory - 1, memory):
+def _check_levels(query: Any, memory: Any, values: Any) -> None:
+    """Raise if tensors, or their Specs, have numbers of levels that do not fit."""
+    if levels_of(query) not in (0, memory.num_levels - 1, memory.num_levels):
         raise LoDError(
-            f"{WHERE}: query: has {with_number(query, 'level')}; "
-            f"memory has {memory}, and as many or one fewer are needed"
+            f"{WHERE}: query: has {with_number(query.num_levels, 'level')}; "
+            f"memory has {memory.num_levels}, and as many or one fewer are needed"
+        )
+    if values is not None and values.num_levels != memory.num_levels:
+        raise LoDError(
+            f"{WHERE}: values: has {with_number(values.num_levels, 'level')}; memory has {memory.num_levels}"
         )
 
 
 @dot_attention.define_infer
 def _(query: Spec, memory: Spec, values: Spec | None, scale: Any) -> tuple[Spec, Spec]:
-    _check_levels(query.num_levels, memory.num_levels)
-    if values is not None and values.num_levels != memory.num_levels:
-        raise LoDError(
-            f"{WHERE}: values: has {with_number(values.num_levels, 'level')}; memory has {memory.num_levels}"
-        )
+    _check_levels(query, memory, values)
     dtype = _dtype(query.dtype, memory.dtype, None if values is None else values.dtype)
     _check_shapes(query.shape, memory.shape, None if values is None else values.shape)
     _scale(scale, query.shape[1])

@@ -133,15 +133,15 @@ def beam_search(
     values, lod, at = _prefixes(where, scores, level)
     most = beam_size if type(beam_size) is int and 0 < beam_size <= MOST else _beam_size(where, beam_size)
     n_prefixes, columns = values.shape
-    last = _one_each(where, "pre_ids", pre_ids, n_prefixes)
-    before = _one_each(where, "pre_scores", pre_scores, n_prefixes)
+    last, before = _one_each(where, "pre_ids", pre_ids), _one_each(where, "pre_scores", pre_scores)
+    candidates = None if ids is None else _candidates(where, ids, values.shape)
     dtype = INT64 if ids is None and last.dtype == INT64 else _id_dtype(where, last, ids, columns)
     end = _end_id(where, end_id, dtype)
+    last, before = _sized(where, "pre_ids", last, n_prefixes), _sized(where, "pre_scores", before, n_prefixes)
     if before.dtype != values.dtype:
         before = before.astype(values.dtype)
     if not is_accumulated:
         values = _accumulated(values, before)
-    candidates = None if ids is None else _candidates(where, ids, values.shape)
     offsets = lod.row_offsets(at) if at + 1 < lod.num_levels else lod.offsets(at)
     room = min((len(offsets) - 1) * most, n_prefixes * (columns or 1))
     kept_ids, kept_scores = buffers.new_int64(room), np.empty(room, values.dtype)
@@ -181,8 +181,7 @@ def _(
     count = level_of(where, scores, level) + 2
     _check_rows(where, scores.shape, scores.dtype)
     _beam_size(where, beam_size)
-    last = _one_each(where, "pre_ids", pre_ids, None)
-    before = _one_each(where, "pre_scores", pre_scores, None)
+    last, before = _one_each(where, "pre_ids", pre_ids), _one_each(where, "pre_scores", pre_scores)
     if ids is not None:
         _check_candidates(where, _spec_like(where, "ids", ids), (None, scores.shape[1]))
     _end_id(where, end_id, dtype := _id_dtype(where, last, ids, scores.shape[1]))
@@ -195,8 +194,9 @@ def _(d_ids: None, d: Any, d_parents: None, scores: Any, out: Any, context: Any)
     if d is None:
         return None, None, None, None
     n_prefixes, where = len(scores.values), "beam_search"
-    ended = _flat_ids(_one_each(where, "pre_ids", context.pre_ids, n_prefixes)) == int(context.end_id)
-    before = _one_each(where, "pre_scores", context.pre_scores, n_prefixes)
+    last = _sized(where, "pre_ids", _one_each(where, "pre_ids", context.pre_ids), n_prefixes)
+    before = _sized(where, "pre_scores", _one_each(where, "pre_scores", context.pre_scores), n_prefixes)
+    ended = _flat_ids(last) == int(context.end_id)
     values = scores.values if context.is_accumulated else _accumulated(scores.values, before)
     of_before, of_values = back_to_candidates(d.reshape(-1), out, values, context.ids, ended)
     if not context.is_accumulated:
@@ -242,10 +242,10 @@ def _spec_like(where: str, name: str, given: Any) -> Any:
     return dense_of(f"{where}: {name}", given, levels=True)
 
 
-def _one_each(where: str, name: str, given: Any, count: int | None) -> Any:
-    """Return one number per prefix, or one for all: an array of shape (n,) or (n, 1), or a Spec."""
+def _one_each(where: str, name: str, given: Any) -> Any:
+    """Return one number per prefix, or one for all: an array of shape (n,), (n, 1) or (), or a Spec."""
     rows = given.values if type(given) is LoDTensor else given
-    if type(rows) is np.ndarray and rows.shape == (count,) and rows.dtype in MOSTLY[name]:
+    if type(rows) is np.ndarray and rows.ndim == 1 and rows.dtype in MOSTLY[name]:
         return rows
     if type(rows) is not np.ndarray:
         rows = _spec_like(where, name, given)
@@ -256,15 +256,16 @@ def _one_each(where: str, name: str, given: Any, count: int | None) -> Any:
     shape = rows.shape
     if len(shape) > 2 or (len(shape) == 2 and shape[1] not in (1, None)):
         raise ShapeError(f"{where}: {name}: has shape {shape}; (n,) or (n, 1) is needed")
-    if type(rows) is Spec:
-        return rows if rows.shape else rows._replace(shape=(None,))
-    if count is None:
-        return rows if shape else rows.reshape(1)
-    if not shape:
+    return rows
+
+
+def _sized(where: str, name: str, rows: Array, count: int) -> Array:
+    """Return one number per prefix: an array of shape (n,) or (n, 1)."""
+    if not rows.shape:
         return np.full(count, rows)
-    if shape[0] != count:
-        raise ShapeError(f"{where}: {name}: has {shape[0]} entries; scores has {count} rows, one per prefix")
-    return rows.astype(INT64) if nothing and name == "pre_ids" else rows
+    if len(rows) != count:
+        raise ShapeError(f"{where}: {name}: has {len(rows)} entries; scores has {count} rows, one per prefix")
+    return rows.astype(INT64) if name == "pre_ids" and rows.dtype.kind not in "iu" else rows  # of an empty list
 
 
 def _is_line(x: Array) -> bool:

@@ -233,16 +233,16 @@ def cross_entropy(
     >>> lodcore.ops.cross_entropy(scores, [0, 0, 1])
     LoDTensor(3 sequences of lengths 0..2, float64: [[0.693147, 0.], [], [0.693147]])
     """
-    spread = number_of("cross_entropy: label_smoothing", label_smoothing, 0, 1)
+    spread, ignore = _options(label_smoothing, ignore_index)
+    scores = array_of("cross_entropy", logits, "logits")
+    _check_real(scores.dtype)
     nested = isinstance(logits, LoDTensor) and isinstance(labels, LoDTensor)
     if nested and labels.lod is not logits.lod:
         check_equal("cross_entropy", logits.lod, labels.lod, "labels", "logits")
-    scores = array_of("cross_entropy", logits, "logits")
-    _check_real(scores.dtype)
     if scores.ndim != 2:
         raise ShapeError(f"cross_entropy: logits: have shape {scores.shape}, {scores.dtype}; (n, classes) is needed")
     count, num_classes = scores.shape
-    classes, ignored = _labels(labels, count, num_classes, _ignored(ignore_index))
+    classes, ignored = _labels(labels, count, num_classes, ignore)
     scores = np.ascontiguousarray(scores, float_of("cross_entropy", scores.dtype))
     if not spread and scores.dtype.char in "fd":
         losses, shifted = _label_losses(scores, classes)
@@ -317,9 +317,10 @@ def _spread(d: Array, x: Array) -> Array:
     return made
 
 
-def _ignored(label: Any) -> int | None:
-    """Return the checked label of rows that do not count."""
-    return None if label is None else integer("cross_entropy: ignore_index", label)
+def _options(label_smoothing: Any, ignore_index: Any) -> tuple[float, int | None]:
+    """Return the checked part of the target that is even, and the label of rows that do not count."""
+    spread = number_of("cross_entropy: label_smoothing", label_smoothing, 0, 1)
+    return spread, None if ignore_index is None else integer("cross_entropy: ignore_index", ignore_index)
 
 
 def _labels(labels: Any, count: int, num_classes: int, ignore: int | None) -> tuple[Array, Array | None]:
@@ -345,8 +346,7 @@ def _labels(labels: Any, count: int, num_classes: int, ignore: int | None) -> tu
 
 @cross_entropy.define_infer
 def _(logits: Spec, labels: Any, label_smoothing: float, ignore_index: int | None) -> Spec:
-    _ignored(ignore_index)
-    number_of("cross_entropy: label_smoothing", label_smoothing, 0, 1)
+    _options(label_smoothing, ignore_index)
     _check_real(logits.dtype)
     return Spec(logits.shape[:1], float_of("cross_entropy", logits.dtype))
 

@@ -76,8 +76,8 @@ def sequence_var(x: Any, ddof: float = 0, level: int = -1, *, saved: Saved = Non
 def _varied(where: str, x: Any, ddof: Any, level: int, saved: Saved, root: bool = False) -> Any:
     """Compute variances, or standard deviations; save the means."""
     values = x.values
-    work, dtype = _dtypes(where, values.dtype)
     taken = _number(where, ddof)
+    work, dtype = _dtypes(where, values.dtype)
     k = lod_body.normalize_level(x.lod, level, where)
     offsets = lod_body.in_rows(x.lod, k)
     cells = cells_of(values, work)

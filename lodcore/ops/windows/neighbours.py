@@ -206,9 +206,9 @@ def sequence_shift(x: Any, n: int = 1, fill: Any = 0, level: int = -1) -> LoDTen
     LoDTensor(3 sequences of lengths 0..3, int64: [[2, 3, 9], [], [9]])
     """
     where = "sequence_shift"
-    row = _edge_row(x.values, fill)
+    places, row = _places(n), _edge_row(x.values, fill)
     offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level, where))
-    return lod_tensor_body.new_tensor(_shifted(x.values, offsets, _places(n), row), x.lod)
+    return lod_tensor_body.new_tensor(_shifted(x.values, offsets, places, row), x.lod)
 
 
 def _places(n: Any) -> int:

@@ -17,6 +17,7 @@ from lodcore.base.memory import flag
 from lodcore.base.naming import described, without_any
 from lodcore.errors import GraphError
 from lodcore.operators import foreign
+from lodcore.operators.arguments import of_another_kind
 from lodcore.operators.lod_rules import LoDRule, counted, said, same, sources_of, spec_with_levels
 from lodcore.operators.results import finished, with_lod
 from lodcore.operators.roles import LISTS, Anything, Kind, Role, entries_of, spec_of, spec_of_list
@@ -329,6 +330,8 @@ class Op(OpBody):
                     return foreign.inferred(self, arguments)
             elif type(given) is list and any([type(x) is Spec and is_foreign(x.kind) for x in given]):
                 return foreign.inferred(self, arguments)
+            elif role.place and type(given) in (int, float, str, list, tuple):
+                raise of_another_kind(f"{self.__name__}: {name}", type(given), *role.place)
             elif role.entries is None and (
                 given is None or (type(given) in (int, float) and name not in self._described)
             ):

@@ -68,3 +68,20 @@ def test_the_first_of_two_errors_is_the_same_at_once_and_recorded(call, tensors,
     assert at_once[1].startswith(says)
     with Program():
         assert error_of(call, *[data(f"x{j}", spec_of(x)) for j, x in enumerate(tensors)]) == at_once
+
+
+@for_each(("given", "kind"), [([1, 2], "list"), ((), "tuple"), (3, "int"), ("a", "str"), (0.5, "float")])
+def test_recorded_calls_refuse_what_is_neither_an_array_nor_a_rank_table(given, kind):
+    with Program():
+        x, index = data("x", (None,), "f8"), data("i", (), "i8")
+        for call, text in (
+            (lambda: lodcore.tensor_array_write(given, 0, x), "tensor_array_write: ta: is {}; a TensorArray is needed"),
+            (lambda: lodcore.tensor_array_read(given, index), "tensor_array_read: ta: is {}; a TensorArray is needed"),
+            (
+                lambda: lodcore.reorder_by_rank(x, given),
+                "reorder_by_rank: table: is {}; a RankTable or an IndicesMap is needed",
+            ),
+        ):
+            assert error_of(call) == (lodcore.DTypeError, text.format(kind))
+    at_once = error_of(lodcore.reorder_by_rank, np.zeros(3), given)
+    assert at_once == (lodcore.DTypeError, text.format(kind))

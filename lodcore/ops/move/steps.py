@@ -135,7 +135,8 @@ def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None =
     ----------
     ta : TensorArray
     level : int
-        The level that was unpacked.
+        The level that was unpacked. In a Program, count it from the first level: how many levels a map has is known
+        only at run time, and so is the result of a negative level.
     indices_map : IndicesMap, RankTable, or ndarray of int
         The map that `tensor_array_unpack` returned, or the rank of the steps; or only the places, such as its `values`,
         if the array knows its structure because `tensor_array_unpack` made it, perhaps with other elements.

@@ -370,6 +370,16 @@ def test_no_dtype_is_compared_by_identity():
     assert not {path: texts for path, texts in found.items() if texts}
 
 
+def test_compiled_files_ask_for_classes_in_a_tuple_that_has_a_name():
+    """Cython asks for each class of a literal one by one, and does not look whether `__instancecheck__` raised."""
+    asked = {}
+    for path in MODULES:
+        if path.suffix == ".pyx":
+            classes = ", ".join(re.findall(r"isinstance\([^()]*, \(([^()]*)\)", without_text(path))).split(", ")
+            asked[path.name] = {name for name in classes if name and not hasattr(builtins, name)}
+    assert not {name: classes for name, classes in asked.items() if classes}
+
+
 def own_members(path):
     """List the private names of fields and methods in the classes of a file."""
     text, declarations = path.read_text(encoding="utf-8"), ""

@@ -22,6 +22,8 @@ cdef frozenset PLAIN = frozenset((int, str, bool, type(None), type(Ellipsis), by
 cdef frozenset FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 cdef int MOST = 1 << 24
 cdef frozenset NUMBERS = frozenset((int, float, bool))
+cdef tuple SCALARS = (np.number, np.bool_)
+cdef tuple REALS = (int, float, np.integer, np.floating)
 
 
 cdef class Expected:
@@ -198,7 +200,7 @@ cdef class Script:
             return plain(one.start, other.start) and plain(one.stop, other.stop) and plain(one.step, other.step)
         if kind is float:
             return one == other and str(one) == str(other)  # zeros of both signs differ, and nan is like nothing
-        if isinstance(one, (np.number, np.bool_)):
+        if isinstance(one, SCALARS):
             return one.dtype == other.dtype and one.tobytes() == other.tobytes()
         return kind in PLAIN and one == other
 
@@ -294,7 +296,7 @@ def add_constants(set constants not None, op, list arguments not None):
     if op.elementwise:
         found += [(getattr(op, "array_function", None), x) for x in arguments]
     for function, x in found:
-        if isinstance(x, (int, float, np.integer, np.floating)) and abs(x) <= MOST:
+        if isinstance(x, REALS) and abs(x) <= MOST:
             constants.update([(function, bits_of(x, dtype)) for dtype in FLOATS])
 
 

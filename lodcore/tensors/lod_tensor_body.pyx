@@ -35,6 +35,7 @@ cdef int64_t WIDE = threads.WIDE
 
 cdef object TENSOR = LoDTensorBody  # the public class, which `register` gives
 cdef object GENERAL_ITEM = None
+cdef tuple TENSORS = (Symbol, LoDTensorBody)
 cdef cnp.ndarray NO_ROWS = np.empty(0)
 cdef LoDBody NO_LEVELS = LoDBody()
 
@@ -151,7 +152,7 @@ cdef class LoDTensorBody:
             PySlice_AdjustIndices(size, &start, &stop, step)
             return self.cut_out(0, start, max(start, stop))
         if not PyLong_CheckExact(key):
-            number = None if isinstance(key, (Symbol, LoDTensorBody)) else as_integer(key)
+            number = None if isinstance(key, TENSORS) else as_integer(key)
             if number is None:
                 return GENERAL_ITEM(self, key)
             key = number

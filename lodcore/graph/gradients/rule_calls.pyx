@@ -24,6 +24,9 @@ from lodcore.tensors.tensor_array import TensorArray
 
 cnp.import_array()
 
+cdef tuple SYMBOLS = (Symbol, list)
+cdef tuple TENSORS = (np.generic, Tensor)
+
 
 cdef class RuleCall:
     """How a vjp rule is called: the slots, in the frame of a call, of the values that the rule reads.
@@ -227,7 +230,7 @@ cpdef taped(tape, OpBody op, tuple args, dict kwargs):
             frame.append((<VariableBody> x).held)  # mostly
         elif type(x) is int or type(x) is float or type(x) is str or type(x) is bool:
             frame.append(x)
-        elif not of_tensor and not isinstance(x, (Symbol, list)):
+        elif not of_tensor and not isinstance(x, SYMBOLS):
             frame.append(x)
         elif type(x) is cnp.ndarray and (cnp.PyArray_ISFLOAT(x) or cnp.PyArray_ISINTEGER(x)):
             frame.append(x)  # a constant
@@ -369,7 +372,7 @@ cpdef bint differentiable(value) except -1:
     """Return whether there are gradients with respect to a value."""
     if type(value) is cnp.ndarray and cnp.PyArray_ISFLOAT(value) or isinstance(value, TensorArray):
         return True
-    if type(value) is cnp.ndarray or type(value) is LoDTensor or isinstance(value, (np.generic, Tensor)):
+    if type(value) is cnp.ndarray or type(value) is LoDTensor or isinstance(value, TENSORS):
         return value.dtype.kind in "fc"
     return isinstance(value, (float, complex))
 

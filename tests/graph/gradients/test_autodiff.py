@@ -24,7 +24,8 @@ from lodcore import (
     vjp,
 )
 from lodcore.graph import Executor, Program, VarArray, Variable, append_backward, data, parameter, while_loop
-from lodcore.graph.gradients.cotangents import of_type
+from lodcore.graph.gradients.cotangents import differentiable, of_type
+from lodcore.tensors.tensor import Tensor
 from tests.helpers.agree import same_memory, values_of
 from tests.helpers.calls import calls_of_python
 from tests.helpers.paths import on_each_path
@@ -1183,3 +1184,12 @@ def test_parameters_and_inputs_of_any_order_of_bytes_are_learned_alike():
         made.append([*map(np.asarray, (*found[:2], found[2].values, executor.scope.get(w)))])
     for one, wanted in zip(*reversed(made), strict=True):
         np.testing.assert_array_equal(one, wanted)
+
+
+def test_an_interrupt_while_a_class_is_looked_up_is_raised(monkeypatch):
+    def interrupted(cls, other):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Tensor, "__subclasshook__", classmethod(interrupted))
+    with pytest.raises(KeyboardInterrupt):
+        differentiable(type("New", (), {})())

@@ -183,7 +183,10 @@ def sum(
     *,
     level: int | None = None,
 ) -> Any:
-    """Add up values; integers and durations wrap around on overflow, as in NumPy.
+    """Add up values.
+
+    Integers wrap around on overflow, as in NumPy; so do durations of sequences, but all durations are added up by
+    NumPy, whose versions from 2.5 on raise OverflowError.
 
     Parameters
     ----------

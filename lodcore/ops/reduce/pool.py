@@ -46,9 +46,9 @@ def sequence_pool(
         and "min" real numbers; all but "sqrt" also durations.
     pool_type : {"sum", "mean", "sqrt", "max", "min", "first", "last"}
         "sqrt" is the sum divided by the square root of the length. Sums of integers are int64 or uint64, means float64,
-        as in NumPy; all other results keep the dtype. Sums of integers and of durations wrap around on overflow, as in
-        NumPy. "max" and "min" propagate nan, and pass the gradient to the first of equal rows. Means of durations are
-        rounded toward zero; NaT propagates.
+        as in NumPy; all other results keep the dtype. Sums of integers and of durations wrap around on overflow. "max"
+        and "min" propagate nan, and pass the gradient to the first of equal rows. Means of durations are rounded
+        toward zero; NaT propagates.
     pad_value : scalar or array_like of one row's shape
         The row of an empty sequence. The default is 0: for durations a duration of 0, and for dates, which "first" and
         "last" take, 1970-01-01, never NaT.

@@ -180,9 +180,9 @@ def test_zero_as_the_value_of_an_empty_sequence_is_empty_text(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["i8", "u8", "m8[s]"])
-def test_sums_wrap_around_on_overflow_as_in_numpy(dtype):
-    rows = np.array([2**63 - 1, 2**62, 2**62, 5]).astype(dtype)
-    x = LoDTensor.from_lengths(rows, [4, 0])
-    wanted = [rows.sum(), np.zeros((), dtype)]
-    assert sequence_pool(x, "sum").tolist() == ops.sum(x, axis=1).tolist() == np.array(wanted, dtype).tolist()
-    assert ops.sum(x) == rows.sum()
+def test_sums_wrap_around_on_overflow(dtype):
+    x = LoDTensor.from_lengths(np.array([2**63 - 1, 2**62, 2**62, 5]).astype(dtype), [4, 0])
+    wanted = np.array([4, 0]).astype(dtype).tolist()  # 2 ** 64 + 4 and 0
+    assert sequence_pool(x, "sum").tolist() == ops.sum(x, axis=1).tolist() == wanted
+    if dtype != "m8[s]":  # NumPy adds these up, and raises from 2.5 on
+        assert ops.sum(x) == 4

@@ -10,6 +10,7 @@ cdef extern from "lod_body.h":
 
 @cython.no_gc
 cdef class LoDBody:
+    cdef object __weakref__
     cdef object _memory  # the array over the bytes
     cdef const int64_t* _block  # NULL without levels, and for a slice whose offsets have not been written
     cdef LoDBody _source  # the LoD of which this is a slice, until its offsets are written

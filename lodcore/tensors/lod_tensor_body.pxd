@@ -9,6 +9,7 @@ from lodcore.tensors.lod_body cimport LoDBody
 
 @cython.no_gc
 cdef class LoDTensorBody:
+    cdef object __weakref__
     cdef cnp.ndarray array  # C-contiguous, as many rows as the structure has
     cdef Memory _memory  # the base of views of the values
     cdef object _shown, _second  # views that were returned

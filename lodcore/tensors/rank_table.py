@@ -45,7 +45,7 @@ class RankTable(Tensor):
 
     instead_of_dense = None
 
-    __slots__ = ("_falls", "_indices", "_lengths", "_level", "_lod", "_map")
+    __slots__ = ("__weakref__", "_falls", "_indices", "_lengths", "_level", "_lod", "_map")
 
     def __init__(self, indices: npt.ArrayLike, lengths: npt.ArrayLike) -> None:
         self._indices = buffers.private_offsets(indices, "RankTable: indices")
@@ -166,7 +166,7 @@ class IndicesMap(Tensor):
 
     instead_of_dense = None
 
-    __slots__ = ("_level", "_lod", "_order", "_rank", "_steps", "_values")
+    __slots__ = ("__weakref__", "_level", "_lod", "_order", "_rank", "_steps", "_values")
 
     _lod: LoD
     _level: int

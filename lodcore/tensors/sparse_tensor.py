@@ -56,7 +56,7 @@ class SparseTensor(Tensor):
 
     __module__ = "lodcore"
 
-    __slots__ = ("_height", "_parts")
+    __slots__ = ("__weakref__", "_height", "_parts")
 
     #: The advice if a dense array is needed: operators raise an error rather than filling the memory.
     instead_of_dense = "to_dense() makes an array of it"

@@ -106,7 +106,7 @@ class DenseTensor(Tensor):
 
     __module__ = "lodcore"
 
-    __slots__ = ("values",)
+    __slots__ = ("__weakref__", "values")
 
     instead_of_dense = None
 

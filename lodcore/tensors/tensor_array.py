@@ -112,7 +112,7 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     __module__ = "lodcore"
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
 
     _items: dict[int, Any]  # the written elements
     _source: Any  # the ndarray or LoDTensor of which unwritten slots are views

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from lodcore import (
 from reference.ops import levels as oracle
 from tests.helpers.agree import assert_rows, from_the_first, numbered, offsets_of, same, same_memory
 from tests.helpers.draw import lod_tensors, lods, odd_forms, values
+from tests.helpers.tables import for_each
 
 
 def bits(array):
@@ -542,3 +544,24 @@ def test_constructors_make_native_arrays_of_other_byte_orders(maker, dtype):
     assert found.dtype.isnative
     assert found.dtype == dtype
     np.testing.assert_array_equal(getattr(found, "values", found), getattr(wanted, "values", wanted))
+
+
+@for_each(
+    "make",
+    [
+        lambda: lodcore.array([[1.0], [2.0, 3.0]]),
+        lambda: lodcore.LoD.from_lengths([1, 2]),
+        lambda: lodcore.DenseTensor(np.ones(2)),
+        lambda: lodcore.SparseTensor([1], np.ones((1, 2)), 3),
+        lambda: lodcore.TensorArray(),
+        lambda: lodcore.lod_rank_table([[1], [2, 3]]),
+    ],
+)
+def test_tensors_and_structures_can_be_referenced_weakly(make):
+    x, gone = make(), []
+    cache = weakref.WeakValueDictionary(x=x)
+    weakref.finalize(x, gone.append, "x")
+    assert cache["x"] is x
+    del x
+    assert not cache
+    assert gone == ["x"]

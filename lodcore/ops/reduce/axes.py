@@ -185,8 +185,8 @@ def sum(
 ) -> Any:
     """Add up values.
 
-    Integers wrap around on overflow, as in NumPy; so do durations of sequences, but all durations are added up by
-    NumPy, whose versions from 2.5 on raise OverflowError.
+    Integers wrap around on overflow, as in NumPy. So do durations along a level; those of all levels are added up by
+    NumPy, which raises OverflowError from version 2.5 on.
 
     Parameters
     ----------

@@ -172,10 +172,12 @@ def without_any(*public: Any) -> None:
         kinds = [kind for kind in one.__mro__ if kind.__module__.startswith("lodcore")] if isinstance(one, type) else []
         for member in [member for kind in kinds for member in vars(kind).values()] or [one]:
             function = getattr(member, "__func__", member)  # of a class method
-            if type(function) is FunctionType:
+            while type(function) is FunctionType:
                 notes = function.__annotations__
-                for name in [name for name, kind in notes.items() if kind is Any or kind == "Any"]:
-                    del notes[name]
+                kept = {name: kind for name, kind in notes.items() if kind is not Any and kind != "Any"}
+                if len(kept) < len(notes):  # never changed in place, since another thread may be reading them
+                    function.__annotations__ = kept
+                function = getattr(function, "__wrapped__", None)  # whose signature `help` shows
 
 
 def make_public(package: str, *public: Any) -> None:

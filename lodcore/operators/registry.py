@@ -163,9 +163,10 @@ class Op(OpBody):
         self._infer: Callable[..., Any] | None = None
         self._described: frozenset[str] = frozenset()  # parameters whose numbers are passed as Specs
         self.only_rule: VJPRule | None = None
-        functools.update_wrapper(self, function)
-        if function.__module__.startswith("lodcore."):  # that of a user stays as it is
+        if of_lodcore := function.__module__.startswith("lodcore."):  # that of a user stays as it is
             without_any(function)
+        functools.update_wrapper(self, function)
+        if of_lodcore:
             self.__module__ = "lodcore.ops"  # which pickles name, not a file
         self.__doc__ = _with_refusal(function.__doc__)
         batches = [name for name, role in self.roles.items() if role in LISTS]

@@ -47,26 +47,37 @@ class Part(NamedTuple):
     truths: list[Variable]
 
 
+class Neighbours:
+    """Operators one after the other that belong to the same rows, what they make, and the dtypes of their numbers."""
+
+    def __init__(self) -> None:
+        self.each: list[tuple[Operator, Part]] = []
+        self.made = set[Variable]()
+        self.dtypes = set[np.dtype[Any]]()
+
+    def join(self, op: Operator, part: Part) -> bool:
+        """Add an operator if it belongs to the same rows; return whether it does."""
+        dtypes = self.dtypes | part.dtypes
+        fits = len(dtypes) == 1 and all(_compatible(first.form, part.form) for _, first in self.each[:1])
+        if not fits or any(v not in self.made for v in part.truths):
+            return False
+        self.each.append((op, part))
+        self.made.add(op.outputs[0])
+        self.dtypes = dtypes
+        return True
+
+
 def groups_of(ops: Iterable[Any]) -> Iterator[tuple[list[Operator], np.dtype[Any]]]:
     """Yield the operators of each chain, and the dtype of its numbers."""
-    some: list[tuple[Operator, Part]] = []
+    some = Neighbours()
     for op in ops:
         part = _part_of(op) if isinstance(op, Operator) else None
-        if part is None or not _joins(part, some):
-            yield from _connected(some)
-            some = []
-        if part is not None and _joins(part, some):
-            some.append((op, part))
-    yield from _connected(some)
-
-
-def _joins(part: Part, before: list[tuple[Operator, Part]]) -> bool:
-    """Return whether an operator belongs to the same rows as those before it."""
-    made = {op.outputs[0] for op, _ in before}
-    if any(v not in made for v in part.truths):
-        return False
-    dtypes = part.dtypes.union(*[one.dtypes for _, one in before])
-    return len(dtypes) == 1 and all(_compatible(one.form, part.form) for _, one in before[:1])
+        if part is None or not some.join(op, part):
+            yield from _connected(some.each)
+            some = Neighbours()
+            if part is not None:
+                some.join(op, part)
+    yield from _connected(some.each)
 
 
 def _connected(some: list[tuple[Operator, Part]]) -> Iterator[tuple[list[Operator], np.dtype[Any]]]:
@@ -75,6 +86,7 @@ def _connected(some: list[tuple[Operator, Part]]) -> Iterator[tuple[list[Operato
 
     def first(x: int) -> int:
         while group.setdefault(x, x) != x:
+            group[x] = group[group[x]]  # halves the way of those that follow
             x = group[x]
         return x
 

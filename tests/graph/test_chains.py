@@ -3,6 +3,7 @@
 import hashlib
 import io
 import itertools
+import sys
 import warnings
 
 import numpy as np
@@ -406,6 +407,37 @@ def test_groups_are_neighbours_that_share_rows():
         e * e
     names = [[op.outputs[0].name for op in ops] for ops, _ in groups_of(program.ops)]
     assert names == [["mul", "add"], ["mul_1", "minus"], ["mul_2", "add_1"], ["add_2", "mul_5"]]
+
+
+def lines_that_run(f):
+    """Count the lines of Python that a call runs, each round of a loop anew."""
+    count, before = 0, sys.gettrace()
+
+    def trace(frame, event, arg):
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    sys.settrace(trace)
+    try:
+        f()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("shown", [str, Program.to_dot, lambda program: list(groups_of(program.ops))])
+def test_a_long_chain_is_found_and_shown_in_linear_time(shown):
+    """4 times the operators: at most 5 times the lines, where what is quadratic takes 16."""
+    counts = []
+    for size in (50, 50, 200):  # the first call loads modules
+        with Program() as program:
+            y = data("x", (None,), "f8") * parameter(np.ones(1), "w")
+            for _ in range(size):
+                y = lodcore.tanh(y * 1.1)
+            append_backward(lodcore.ops.sum(y))
+        counts.append(lines_that_run(lambda program=program: shown(program)))
+    assert counts[2] <= 5 * counts[1]
 
 
 def test_one_number_for_each_row_ends_a_chain(monkeypatch):

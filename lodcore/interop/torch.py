@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -392,11 +393,13 @@ def collate(samples: list[Any]) -> Any:
     Raises
     ------
     LoDError, DTypeError
-        If there are no samples, dicts have different keys, tuples or lists different lengths, or torch has no dtype for
-        a value.
+        If there is no list of samples or none in it, dicts have different keys, tuples or lists different lengths, or
+        torch has no dtype for a value.
     """
     where = "lodcore.interop.collate"
     torch = library("torch", "torch", where)
+    if isinstance(samples, (Mapping, str)) or not hasattr(type(samples), "__getitem__"):
+        raise DTypeError(f"{where}: samples: is {type(samples).__name__}; a list of samples is needed")
     if not len(samples):
         raise LoDError(
             f"{where}: samples: there are none; one or more are needed (a rank that is left without "

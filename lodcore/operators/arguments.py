@@ -89,7 +89,7 @@ def level_of(where: str, of: Any, level: Any, name: str = "level") -> int:
     Raises
     ------
     DTypeError, LevelError
-        If the level is not an integer, or does not exist.
+        If the level is not an integer, or does not exist, or `of` has no levels.
 
     Examples
     --------
@@ -103,7 +103,9 @@ def level_of(where: str, of: Any, level: Any, name: str = "level") -> int:
         except (DTypeError, LevelError):
             if name == "level":
                 raise
-    count: int = of if type(of) is int else of.num_levels
+    count: int | None = of if type(of) is int else getattr(of, "num_levels", None)
+    if count is None:
+        raise DTypeError(f"level_of: of: is {type(of).__name__}; a LoD, LoDTensor, Spec or int is needed")
     try:
         number = index(level)
     except TypeError:

@@ -171,9 +171,12 @@ def test_a_rank_with_nothing_left_still_steps(tokens):
     assert list(loader) == [([], [])]
 
 
-def test_collate_refuses_no_samples_and_lists_of_different_lengths():
+def test_collate_refuses_no_samples_no_list_and_lists_of_different_lengths():
     with pytest.raises(LoDError, match="collate: samples: there are none"):
         lodcore.collate([])
+    for given in ({"a": None}, "text", {1}, None):
+        with pytest.raises(DTypeError, match=f"collate: samples: is {type(given).__name__}; a list of samples is"):
+            lodcore.collate(given)
     with pytest.raises(LoDError, match=r"collate: samples\[1\]: has 1 entries; samples\[0\] has 2"):
         lodcore.collate([[1, 2], [3]])
     with pytest.raises(LoDError, match=r"collate: samples\[2\]: is int; samples\[0\] has 2"):

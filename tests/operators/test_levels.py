@@ -31,6 +31,14 @@ def test_many_operators_take_a_level():
     assert len(NAMES) > 40
 
 
+def test_level_of_counts_from_the_first_and_refuses_what_has_no_levels():
+    for of in (lodcore.array([[[1]]]), lodcore.array([[[1]]]).lod, 2):
+        assert [ops.level_of("f", of, level) for level in (0, -1)] == [0, 1]
+    for of in ([[1]], None, "x"):
+        with pytest.raises(DTypeError, match=f"^level_of: of: is {type(of).__name__}; a LoD, LoDTensor, Spec or int"):
+            ops.level_of("f", of, 0)
+
+
 @pytest.mark.twins
 @pytest.mark.parametrize("name", NAMES)
 @at_most(4)

@@ -158,12 +158,19 @@ def _choose(name: str, given: Any, one: str, other: str) -> None:
         raise ValueError(f"{WHERE}: {name}: is {given!r}; {one!r} or {other!r} is needed")
 
 
-def arrow_c_array(x: LoDTensor, requested_schema: Any = None) -> tuple[Any, Any]:
+def _given(where: str, x: Any) -> Any:
+    """Return a LoDTensor, which may be given as nested lists, or an ndarray."""
+    if type(x) is LoDTensor:
+        return x
+    return as_values(where, x) if isinstance(x, np.ndarray) else as_nested(where, x)
+
+
+def arrow_c_array(x: Any, requested_schema: Any = None) -> tuple[Any, Any]:
     """Return capsules of the schema and the array, as called by `pyarrow.array(x)` and others.
 
     Parameters
     ----------
-    x : LoDTensor
+    x : LoDTensor, nested lists or ndarray
     requested_schema : capsule, optional
         A requested type, which is used if nothing is lost: offsets of 32 bits, bytes as strings.
 
@@ -171,18 +178,18 @@ def arrow_c_array(x: LoDTensor, requested_schema: Any = None) -> tuple[Any, Any]
     -------
     (capsule, capsule)
     """
-    node = node_of(x, wish_of(requested_schema))
+    node = node_of(_given("lodcore.interop.arrow_c_array: x", x), wish_of(requested_schema))
     return schema_capsule(node), array_capsule(node)
 
 
-def arrow_c_schema(x: LoDTensor) -> Any:
+def arrow_c_schema(x: Any) -> Any:
     """Return a capsule of the schema."""
-    return schema_capsule(node_of(without_rows(x)))
+    return schema_capsule(node_of(without_rows(_given("lodcore.interop.arrow_c_schema: x", x))))
 
 
-def arrow_c_stream(x: LoDTensor, requested_schema: Any = None) -> Any:
+def arrow_c_stream(x: Any, requested_schema: Any = None) -> Any:
     """Return a capsule of a stream of one chunk."""
-    return stream_capsule(node_of(x, wish_of(requested_schema)))
+    return stream_capsule(node_of(_given("lodcore.interop.arrow_c_stream: x", x), wish_of(requested_schema)))
 
 
 def wish_of(requested_schema: Any) -> Any:
@@ -220,8 +227,7 @@ def to_arrow(x: Any) -> Any:
     if not isinstance(x, LoDTensor) and hasattr(x, "__arrow_c_array__"):
         return pyarrow.array(x)
     where = f"{where}: x"
-    found = as_values(where, x) if isinstance(x, np.ndarray) else as_nested(where, x)
-    return pyarrow.array(Spoken(node_of(found, where=where)))
+    return pyarrow.array(Spoken(node_of(_given(where, x), where=where)))
 
 
 class ArrowTable:

@@ -74,6 +74,17 @@ def test_arrow_c_array_copies_neither_values_nor_offsets():
     assert from_arrow(x).values.ctypes.data == x.values.ctypes.data
 
 
+@pytest.mark.parametrize("name", ["arrow_c_array", "arrow_c_schema", "arrow_c_stream"])
+def test_capsules_are_made_of_lists_and_arrays_and_of_nothing_else(name):
+    function = getattr(lodcore.interop, name)
+    for x in ([[1.5], []], lodcore.array([[1.5], []]), np.ones(3), np.ones((2, 2))):
+        made = function(x)
+        assert all("arrow" in repr(one) for one in (made if isinstance(made, tuple) else [made]))
+    for x in (3, None, {"a": [1]}):
+        with pytest.raises(DTypeError, match=f"^lodcore.interop.{name}: x: is {type(x).__name__}; a LoDTensor or"):
+            function(x)
+
+
 def test_capsules_keep_the_values_alive():
     x = lodcore.array([[1, 2], [3]])
     values = x.values

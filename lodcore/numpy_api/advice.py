@@ -6,7 +6,7 @@ from typing import Any
 
 from lodcore.base.other_names import FUNCTIONS
 
-__all__ = ["advice", "name_of", "refused", "refused_on_arrays"]
+__all__ = ["BY_LABELS", "NOT_FIRST", "OF_DENSE", "advice", "name_of", "refused", "refused_on_arrays"]
 
 #: Expressions that replace a method of ufuncs; x is the tensor.
 METHODS = {"at": "x[index] = x[index] + y", "reduceat": "x.sum(axis=1), x.max(axis=1) and the like"}
@@ -19,6 +19,15 @@ NUMBER_BY_NUMBER = frozenset(
 )
 #: Functions of all values together.
 TOGETHER = frozenset(("bincount", "histogram", "histogram_bin_edges"))
+
+#: What takes one number of each row.
+BY_LABELS = "ops.index_values(x, [slice(None), y.values], paired=True) takes one number of each row, by integers y"
+#: Why an index with levels is refused, and what to use instead.
+NOT_FIRST = f"index: a mask or index with levels must be the first key; {BY_LABELS}"
+OF_DENSE = (
+    "index: has levels, and the indexed array has none; lookup_table(table, x) takes rows, and "
+    "x.with_values(table[x.values, y.values]) one number for each entry of x and y"
+)
 
 
 def advice(function: str, module: str = "numpy") -> str:

@@ -15,6 +15,7 @@ from lodcore.base.missing import refuse_missing
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api import dense_shapes
+from lodcore.numpy_api.advice import NOT_FIRST, OF_DENSE
 from lodcore.numpy_api.exchange import refuse_exchange
 from lodcore.numpy_api.few_elements import elements, is_shorter_first
 from lodcore.numpy_api.paired import Group, check_together, is_number, is_vector
@@ -118,6 +119,8 @@ def _expanded(keys: tuple[Any, ...], ndim: int) -> list[Any]:
     places = [j for j, key in enumerate(prepared) if key is Ellipsis]
     count = sum(_axes(key) for key in prepared) - len(places)
     if count > ndim:
+        if any(map(_levels, prepared[1:])):  # it counts as several axes
+            raise TypeError(NOT_FIRST)
         raise IndexError(f"too many indices: there are {ndim} axes, but {count} were indexed")
     if len(places) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
@@ -184,6 +187,8 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
         if one is not Ellipsis and _axes(one) <= x.ndim:
             return _along(x, one, 0)[0]
     given = key if isinstance(key, tuple) else (key,)
+    if not _levels(x) and any(map(_levels, given)):
+        raise TypeError(OF_DENSE)
     if not _levels(x) and isinstance(x, Symbol):
         given = tuple([_array_of_lists(one) if type(one) is list else one for one in given])
     keys = _expanded(given, x.ndim)
@@ -241,7 +246,7 @@ def _field(x: Any, key: str | list[str]) -> Any:
 def _values(x: Any, before: int, keys: list[Any], group: Group, j: int) -> Any:
     """Index axes of rows, or all axes of a dense array, as NumPy does; j is the number of the first key."""
     if any(_levels(key) for key in keys):
-        raise TypeError("index: has levels; only sequences can be indexed with that")
+        raise TypeError(NOT_FIRST)
     if isinstance(x, LoDTensor) and not x.num_levels:
         x = x.values
     if any([isinstance(key, slice) and _has_symbols(key) for key in keys]):
@@ -286,7 +291,7 @@ def _along(x: Any, key: Any, axis: int) -> tuple[Any, int]:
         raise TypeError(f"index: is {key!r}; a field must be the only key")
     if _levels(key):
         if axis:
-            raise TypeError("index: a mask or index with levels must be the first key")
+            raise TypeError(NOT_FIRST)
         return (select_by_mask if key.dtype == np.bool_ else take_nested)(x, key), _axes(key)
     return _vector(x, key, axis)
 

@@ -10,6 +10,7 @@ from lodcore import ops
 from lodcore.base.memory import as_integer
 from lodcore.base.naming import call_named, with_arguments
 from lodcore.errors import LoDError
+from lodcore.numpy_api.advice import BY_LABELS
 from lodcore.numpy_api.indexing import getitem
 from lodcore.numpy_api.protocols import accumulate, axis_of, concatenate, refuse_symbols, stands_for
 from lodcore.operators.alignment import shared
@@ -141,7 +142,9 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
         or getattr(index, "num_levels", 0) != levels
         or axis_of("take_along_axis", axis, x.ndim) != levels
     ):
-        raise TypeError("numpy.take_along_axis: rows of one number, and indices of the same levels, are supported")
+        raise TypeError(
+            f"numpy.take_along_axis: rows of one number, and indices of the same levels, are supported; {BY_LABELS}"
+        )
     return take_nested(x, index)
 
 

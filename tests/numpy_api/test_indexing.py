@@ -274,6 +274,25 @@ def test_dense_variables_have_indices_of_numpy():
     assert gradient.tolist() == wanted.tolist()
 
 
+@pytest.mark.parametrize("key", ["y", "y, y", "0, y", "..., y", "y > 0"])
+def test_dense_variables_refuse_indices_with_levels_and_name_what_takes_them(key):
+    y, table = lodcore.array([[0, 1], [2]]), np.arange(9.0).reshape(3, 3)
+    says = r"^index: has levels, and the indexed array has none; lookup_table\(table, x\) .*x.with_values\(table\["
+    with pytest.raises(TypeError, match=says):
+        lodcore.value_and_grad(lambda t: lodcore.ops.sum(eval(f"t[{key}]", {"t": t, "y": y})))(table)
+    _, gradient = lodcore.value_and_grad(lambda t: lodcore.ops.sum(y.with_values(t[y.values, y.values])))(table)
+    np.testing.assert_array_equal(gradient, np.eye(3))
+
+
+def test_one_number_of_each_row_is_taken_by_integers_with_the_same_levels():
+    x, y = LoDTensor.from_lengths(np.arange(9.0).reshape(3, 3), [2, 1]), lodcore.array([[0, 2], [1]])
+    for call in (lambda: x[:, :, y], lambda: np.take_along_axis(x, y, axis=2)):
+        with pytest.raises(TypeError, match=r"ops.index_values\(\w+, \[slice\(None\), y.values\], paired=True\)"):
+            call()
+    found = lodcore.ops.index_values(x, [slice(None), y.values], paired=True)
+    assert found.tolist() == [[0.0, 5.0], [7.0]]
+
+
 def test_loop_counters_as_indices():
     x = lodcore.array([[1.0, 2.0, 3.0], [5.0], [4.0, 5.0]])
 

@@ -8,6 +8,7 @@ import numpy as np
 import lodcore
 from lodcore import LoDTensor, nn, ops
 from tests.helpers.libraries import MARKS, imported
+from tests.helpers.pages import code_of
 from tests.helpers.tables import for_each
 
 pandas, awkward, torch, tensorflow = (imported(name) for name in ("pandas", "awkward", "torch", "tensorflow"))
@@ -203,14 +204,30 @@ def masked_softmax():
     return x.masked_fill(mask, float("-inf")).softmax(-1)[~mask].tolist()
 
 
-def lstm_of_torch():
-    torch.manual_seed(0)
-    layer = torch.nn.LSTM(2, 3)
+def run_of_torch(layer):
+    """Run a recurrent layer of torch on packed sequences; return the sequences, the outputs and the last state."""
     rows = [torch.randn(n, 2) for n in (2, 4, 1)]
     pack = torch.nn.utils.rnn.pack_sequence(rows, enforce_sorted=False)
-    outputs, (last, _) = layer(pack)
+    outputs, last = layer(pack)
     made = torch.nn.utils.rnn.unpack_sequence(outputs)
-    return layer, rows, [one.detach().numpy() for one in made], last.detach().numpy()[0]
+    last = last[0] if isinstance(last, tuple) else last
+    x = lodcore.array([one.numpy() for one in rows])
+    return x, [one.detach().numpy() for one in made], last.detach().numpy()[0]
+
+
+def functions_of_the_page():
+    """Return the functions of the page that convert weights of recurrent layers."""
+    names = {"np": np, "lodcore": lodcore}
+    for example in code_of("docs/coming-from/torch.md"):
+        if example.startswith("def "):
+            exec(example, names)
+    return names
+
+
+def agrees(found, last, outputs, expected):
+    np.testing.assert_allclose(last, expected, rtol=1e-5, atol=1e-6)
+    for one, other in zip(found.to_arrays(), outputs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
 #: By the first cell of a row: what each library gives.
@@ -271,18 +288,32 @@ def test_rows_of_torch(theirs, ours):
 
 def test_an_lstm_of_torch_on_packed_sequences():
     """The same recurrence with the same weights, whose gates have another order."""
-    layer, rows, outputs, last = lstm_of_torch()
-    order = np.concatenate([np.arange(3) + 3 * gate for gate in (2, 0, 1, 3)])
-    weights = {
-        name: getattr(layer, f"weight_{part}h_l0" if part == "i" else "weight_hh_l0").detach().numpy().T[:, order]
-        for name, part in (("weight_x", "i"), ("weight_h", "h"))
-    }
-    bias = (layer.bias_ih_l0 + layer.bias_hh_l0).detach().numpy()[order]
-    x = lodcore.array([one.numpy() for one in rows])
-    found, (hidden, _) = nn.LSTM(2, 3)(weights | {"bias": bias}, x)
-    np.testing.assert_allclose(hidden, last, rtol=1e-5, atol=1e-6)
-    for one, other in zip(found.to_arrays(), outputs, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    torch.manual_seed(0)
+    layer = torch.nn.LSTM(2, 3)
+    x, outputs, expected = run_of_torch(layer)
+    found, (last, _) = nn.LSTM(2, 3)(functions_of_the_page()["lstm_of_torch"](layer), x)
+    agrees(found, last, outputs, expected)
+
+
+def test_a_gru_of_torch_is_a_function_for_dynamic_rnn():
+    torch.manual_seed(0)
+    layer, page = torch.nn.GRU(2, 3), functions_of_the_page()
+    x, outputs, expected = run_of_torch(layer)
+    weights = page["weights_of_torch"](layer)
+    found, last = nn.dynamic_rnn(page["gru_of_torch"], weights, x, np.zeros((3, 3), np.float32))
+    agrees(found, last, outputs, expected)
+
+
+def test_a_gru_of_torch_whose_reset_gate_is_open_is_ours():
+    """The only case in which it does not matter where the gate applies; the candidate may then have any bias."""
+    torch.manual_seed(0)
+    layer, page = torch.nn.GRU(2, 3), functions_of_the_page()
+    with torch.no_grad():
+        layer.bias_ih_l0[:3] = 60.0
+    x, outputs, expected = run_of_torch(layer)
+    w_x, w_h, b_x, b_h = (one.detach().numpy() for one in layer.all_weights[0])
+    parameters = page["gru_with_reset_before"](w_x, w_h, b_x + b_h)
+    agrees(*nn.GRU(2, 3, origin_mode=True)(parameters, x), outputs, expected)
 
 
 # -- TensorFlow

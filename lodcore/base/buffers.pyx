@@ -398,7 +398,8 @@ def any_int64(given, where, error):
     try:
         array = np.asarray(given)
     except ValueError:
-        raise ShapeError(f"{where}: is nested unevenly; a flat sequence of integers is needed") from None
+        kind = "is a LoDTensor, whose .values are flat" if hasattr(given, "lod") else "is nested unevenly"
+        raise ShapeError(f"{where}: {kind}; a flat sequence of integers is needed") from None
     if array.ndim == 0 and array.dtype.kind not in "biufc":
         kind = "None" if given is None else with_article(type(given).__name__)
         raise DTypeError(f"{where}: is {kind}; a flat sequence of integers is needed")

@@ -267,11 +267,12 @@ def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[A
     if getattr(x, "num_levels", 0) and x.ndim < y.ndim:
         x = spread(x, y)  # one x for all columns of y
     axis, x, y, weights = _together("linear_fit", axis, x, y, weights)
-    one = _centred("linear_fit", x, axis, weights)
+    # Both, since the distances of x do not add up to 0 exactly, and what is left would be multiplied by the mean of y.
+    one, other = _centred("linear_fit", x, axis, weights), _centred("linear_fit", y, axis, weights)
     mass = _mass(one, weights, axis)
     middle = average(x, axis, weights)
     squares = _squares(one, middle, eps[0], mass, weights, axis)
-    slope = _ratio(_sum(mul(one, y), weights, axis), squares)
+    slope = _ratio(_sum(mul(one, other), weights, axis), squares)
     intercept = minus(average(y, axis, weights), mul(slope, middle))
     share = _ratio(mul(middle, middle), squares)
     return (

@@ -139,6 +139,35 @@ def test_statistics_equal_numpy_sequence_by_sequence(lod, seed):
             np.testing.assert_allclose(one[at], value, rtol=1e-7, atol=1e-9, err_msg=name)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@given(seed=SEEDS)
+def test_linear_fit_is_the_same_wherever_the_data_lie(dtype, weighted, seed):
+    """Numbers that are moved exactly have exactly the same distances from their means."""
+    draw = np.random.default_rng(seed)
+    bits = np.finfo(dtype).nmant // 2 + 3
+    near = [draw.integers(-16, 17, 30) / 8.0 for _ in "xy"]
+    far = [(one + draw.integers(-(2**bits), 2**bits) / 8.0).astype(dtype) for one in near]
+    w = draw.integers(1, 4, 30).astype(dtype) if weighted else None
+    eps, lengths = float(np.finfo(dtype).eps), [13, 0, 17]
+    of_means = eps * 2**bits  # the rounding of means, which only slopes are free of
+    nested = [None if one is None else LoDTensor.from_lengths(one, lengths) for one in (*near, *far, w)]
+    for axis, x, y, moved_x, moved_y, of in ((None, *near, *far, w), (1, *nested)):
+        _, wanted, _, error = lodcore.linear_fit(x, y, axis, of)
+        intercept, slope, _, slope_error = lodcore.linear_fit(moved_x, moved_y, axis, of)
+        np.testing.assert_allclose(slope, wanted, rtol=0, atol=100 * eps)
+        np.testing.assert_allclose(slope_error, error, rtol=100 * eps)
+        line = intercept + slope * lodcore.average(moved_x, axis, of)
+        np.testing.assert_allclose(line, lodcore.average(moved_y, axis, of), atol=of_means)
+        for loss in (
+            lambda x, y, axis=axis, of=of: ops.sum(np.nan_to_num(lodcore.linear_fit(x, y, axis, of)[1])),
+            lambda x, y, axis=axis, of=of: ops.sum(np.nan_to_num(lodcore.corr(x, y, axis, of))),
+        ):
+            found, expected = (lodcore.vjp(loss, *pair)[1](1.0) for pair in ((moved_x, moved_y), (x, y)))
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_allclose(values_of(one), values_of(other), rtol=0, atol=of_means)
+
+
 def test_linear_fit_errors_are_the_root_of_the_covariance_diagonal():
     x = LoDTensor.from_lengths([0.0, 1.0, 2.0, 5.0], [4])
     *_, intercept_error, slope_error = lodcore.linear_fit(x, x * 2 + 1, 1)

@@ -389,13 +389,15 @@ def sequence_resample(x: Any, n: int, times: Any = None) -> Any:
     n : int
         The number of points, 1 or more; a single point is the first.
     times : LoDTensor or nested lists, optional
-        Real numbers with the LoD of x, increasing within each sequence. By default the positions in the sequence.
+        Real numbers, dates or durations with the LoD of x, increasing within each sequence; nan and NaT come last, and
+        all rows of their sequence are nan. By default the positions in the sequence. Of integers, dates and durations
+        of any size, the distances from the first time are exact before they become float64.
 
     Returns
     -------
     LoDTensor of float64
         Has as many levels as x; all sequences of the last one have n rows, nan for an empty one. The times of the
-        points are ``sequence_resample(times, n, times)``.
+        points are ``sequence_resample(times, n, times)``, if times are numbers.
 
     Raises
     ------
@@ -414,10 +416,22 @@ def sequence_resample(x: Any, n: int, times: Any = None) -> Any:
     name = "sequence_resample"
     x, count = nested_operand(f"{name}: x", x), integer_of(f"{name}: n", n, 1)
     check_size(name, count, len(x.lod.offsets()) - 1 if isinstance(x, LoDTensor) else 1, 8)
-    at = lod_positions(x, -1) if times is None else _times_of(name, "times", times)
+    at = lod_positions(x, -1) if times is None else _floats(name, _times_of(name, "times", times))
     at = cast(at, np.float64)
     ends = [reshape_rows(sequence_pool(at, end, np.nan), (1,)) for end in ("first", "last")]
     points = add(ends[0], mul(minus(ends[1], ends[0]), np.linspace(0.0, 1.0, count)))
     return with_arguments(
         {"xp": "times", "fp": "x"}, sequence_interp, rows_to_level(np.minimum(points, ends[1])), at, x
     )
+
+
+def _floats(name: str, times: Any) -> Any:
+    """Return times as they are if they are floats, otherwise how far each is from the first one of its sequence."""
+    kind = times.dtype.kind
+    if kind not in "biufmM":
+        raise DTypeError(f"{name}: times: has dtype {times.dtype}; real numbers, dates or durations are needed")
+    if kind == "f":
+        return times
+    first = gather_nested(rows(times), _starts(times, times))
+    since = cast(_apart(first, times), np.float64)  # float64 cannot hold the times themselves
+    return where(equal(times, times), since, np.nan) if kind in "mM" else since

@@ -215,6 +215,36 @@ def test_resample_puts_points_on_the_lines_between_rows(lod, seed, row_shape, n,
         assert lodcore.sequence_resample(times, n, times).shape[0] == len(x)
 
 
+@given(LODS, SEEDS, st.integers(1, 4), st.sampled_from(["i8", ">i8", "u8", "M8[ns]", "m8[us]"]))
+def test_resample_measures_times_from_the_first_of_their_sequence(lod, seed, n, dtype):
+    """Float64 holds the distances of such times, but not the times."""
+    draw = np.random.default_rng(seed)
+    x = LoDTensor(small_values(seed, (lod.num_rows, 2), "f8", nans=False), lod)
+    since = np.cumsum(draw.integers(1, 5, lod.num_rows)).astype("i8")
+    start = np.repeat(draw.integers(2**60, 2**62, lod.num_sequences(-1)), lod.lengths(-1))
+    times = LoDTensor((start + since).astype(dtype), lod)
+    found, wanted = (lodcore.sequence_resample(x, n, at) for at in (times, LoDTensor(since, lod)))
+    np.testing.assert_array_equal(found.values, wanted.values)
+    assert_recorded(lambda at: lodcore.sequence_resample(x, n, at), times)
+
+
+@for_each(
+    ("times", "wanted"),
+    [
+        (np.array([-(2**63), 0, 2**63 - 1]), [0, 1, 2]),
+        (np.array([0, 2**63, 2**64 - 1], np.uint64), [0, 1, 2]),
+        (np.array([1 - 2**63, 0, 2**63 - 1]).view("M8[ns]"), [0, 1, 2]),
+        (np.array([False, True, True]), [0, 0.5, 2]),
+        (np.array(["2026", "2027", "NaT"], "M8[D]"), [np.nan] * 3),
+        (np.array(["NaT"] * 3, "m8[s]"), [np.nan] * 3),
+        (np.array([0, 1, np.nan]), [np.nan] * 3),
+    ],
+)
+def test_resample_at_times_that_are_far_apart_or_missing(times, wanted):
+    found = lodcore.sequence_resample([[0.0, 1.0, 2.0]], 3, LoDTensor.from_lengths(times, [3]))
+    np.testing.assert_array_equal(found.values, wanted)
+
+
 def test_resampled_rows_have_gradients():
     x = LoDTensor(np.array([[0.0, 1], [2, 5], [3, 3]]), LoD.from_lengths([3]))
     found, back = lodcore.vjp(lambda x: lodcore.sequence_resample(x, 5), x)
@@ -320,6 +350,16 @@ def spans(unit):
         (lambda: lodcore.sequence_resample(FLAT, 0), ValueError, "sequence_resample: n: is 0; 1 or more"),
         (lambda: lodcore.sequence_resample(FLAT, 2, FLAT[:1]), LoDError, "sequence_resample: "),
         (lambda: lodcore.sequence_resample([["a"]], 2), DTypeError, "sequence_resample: x: has dtype <U1"),
+        (
+            lambda: lodcore.sequence_resample([[1.0]], 2, [["a"]]),
+            DTypeError,
+            "sequence_resample: times: has dtype <U1; real numbers, dates or durations are needed",
+        ),
+        (
+            lambda: lodcore.sequence_resample(FLAT, 2, DATES.with_values(DATES.values[::-1])),
+            ValueError,
+            "sequence_resample: times: row 1 is .*, below the row before it",
+        ),
     ],
 )
 def test_refusals_name_argument_and_value(call, error, text):

@@ -140,7 +140,8 @@ def sequence_interp(x: Any, xp: Any, fp: Any, *, saved: Saved = None) -> LoDTens
     x : LoDTensor or nested lists
         The positions at which to interpolate: real numbers.
     xp : LoDTensor or nested lists
-        As many sequences, of any lengths: the positions of the points, increasing within each sequence.
+        As many sequences, of any lengths: the positions of the points, increasing within each sequence. If x and xp are
+        both signed integers, or both unsigned, their distances are exact before they become float64.
     fp : LoDTensor or nested lists
         The values of the points, with the structure of xp: numbers, or rows of them, whose columns are interpolated.
 
@@ -168,7 +169,8 @@ def sequence_interp(x: Any, xp: Any, fp: Any, *, saved: Saved = None) -> LoDTens
     check_equal(where, xp.lod, fp.lod, "fp", "xp")
     _check_sequences(where, x, xp, "xp")
     last = x.lod.num_levels - 1
-    wanted, known, values = (one.values.astype(DOUBLE, copy=False) for one in (x, xp, fp))
+    wanted, known = _places(x, xp)
+    values = fp.values.astype(DOUBLE, copy=False)
     columns = values.reshape(len(values), math.prod(values.shape[1:])).T
     result, weights, places = np.empty(len(wanted)), np.empty(len(wanted)), buffers.new_int64(len(wanted))
     found = np.empty((len(wanted), len(columns)))
@@ -182,6 +184,27 @@ def sequence_interp(x: Any, xp: Any, fp: Any, *, saved: Saved = None) -> LoDTens
     if saved is not None:
         saved.update(places=places, weights=weights)
     return lod_tensor_body.new_tensor(made, x.lod)
+
+
+def _places(x: LoDTensor, xp: LoDTensor) -> tuple[Array, Array]:
+    """Return positions as float64; integers, which it may not hold, as distances from the first point of a sequence."""
+    if np.result_type(x.dtype, xp.dtype) not in (np.int64, np.uint64):  # of both, it is float64
+        return x.values.astype(DOUBLE, copy=False), xp.values.astype(DOUBLE, copy=False)
+    wanted, known = _comparable(x.values, xp.values)
+    bounds = xp.lod.offsets(-1)
+    filled = bounds[1:] > bounds[:-1]
+    first = np.zeros(len(filled), known.dtype)
+    first[filled] = known[bounds[:-1][filled]]
+    return (
+        _distances(wanted, np.repeat(first, x.lod.lengths(-1))),
+        _distances(known, np.repeat(first, xp.lod.lengths(-1))),
+    )
+
+
+def _distances(x: Array, first: Array) -> Array:
+    """Subtract integers; of the lesser from the greater, as uint64 holds what int64 may not."""
+    apart = (np.maximum(x, first).view(np.uint64) - np.minimum(x, first).view(np.uint64)).astype(DOUBLE)
+    return np.where(x < first, -apart, apart)
 
 
 def _check_points(x: Any, xp: Any, fp: Any) -> None:

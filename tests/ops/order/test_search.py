@@ -7,6 +7,7 @@ import pytest
 
 import lodcore
 from lodcore import LoD, LoDTensor, ops, vjp
+from reference.ops.search import interpolated
 from tests.helpers.agree import values_of
 from tests.helpers.tables import for_each
 
@@ -49,6 +50,21 @@ def test_sequence_interp_gradients_have_the_dtypes_of_the_inputs():
     found = vjp(ops.sequence_interp, *given)[1](np.ones(2))
     assert [values_of(one).dtype for one in found] == ["f4", "f2", "f8"]
     assert [values_of(one).tolist() for one in found] == [[0, 0], [], []]
+
+
+@for_each("dtype", ["i8", "u8", ">i8", "i4", "u1"])
+def test_sequence_interp_at_integers_of_any_size_is_exact_between_near_ones(dtype):
+    draw, least, most = np.random.default_rng(0), np.iinfo(dtype).min, np.iinfo(dtype).max
+    near = lambda start, count: (start + np.sort(draw.integers(0, 40, count)).astype(object)).tolist()  # noqa: E731
+    xp = [near(least, 9), [], near(most - 40, 9), near(50, 7), [least, most]]
+    x = [near(least, 8), [1, 2], near(most - 40, 8), near(60, 6), [most, least]]
+    fp = [draw.standard_normal(len(one)) for one in xp]
+    parts = (x, dtype), (xp, dtype), (fp, "f8")
+    given = [lodcore.array([np.array(part, kind) for part in one]) for one, kind in parts]
+    (found, back), each = vjp(lambda y: ops.sequence_interp(*given[:2], y), given[2]), zip(x, xp, fp, strict=True)
+    wanted = [[interpolated(at, points, list(f)) for at in places] for places, points, f in each]
+    np.testing.assert_allclose(found.values, np.concatenate(wanted), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(np.sum(back(found.with_values(np.ones(26)))[0].values), 24)  # 2 have no points
 
 
 def test_sequence_interp_between_equal_points_has_finite_gradients():

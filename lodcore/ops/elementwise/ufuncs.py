@@ -50,6 +50,15 @@ def _sign(d: Any, out: Any, x: Any) -> Any:
     return _ratio(d - np.real(d * out) * np.conj(out), 1.0, np.abs(x)) if np.iscomplexobj(x) else None
 
 
+def _shares(d: Any, x: Any, y: Any, power: Callable[..., Any]) -> tuple[Any, Any]:
+    """Share d by the powers of x and y; equal infinities get half of it each, as equal numbers do."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = choose(np.equal(x, y), 0, np.abs(np.subtract(x, y)))
+    lesser = power(-apart)  # that of the greater one is 1
+    greater = np.greater_equal(x, y), np.greater_equal(y, x)
+    return d * choose(greater[0], 1, lesser) / (1 + lesser), d * choose(greater[1], 1, lesser) / (1 + lesser)
+
+
 #: The vjp rules by name of the function; their parameters are the operands and `out`, as needed. At a kink of one
 #: operand the derivative is 0, at a tie of two the first operand has it. None: the derivative is 0 everywhere.
 #: Rules multiply complex numbers as they are; `vjp` and Programs conjugate cotangents and gradients.
@@ -100,8 +109,8 @@ UFUNC_RULES: dict[str, Callable[..., Any]] = {
     "fmod": lambda d, x, y: (d, -d * np.trunc(np.divide(x, y))),
     "arctan2": lambda d, x, y: (_turned(d, y, length := np.hypot(x, y)), _turned(-d, x, length)),
     "hypot": lambda d, out, x, y: (_ratio(d, x, out), _ratio(d, y, out)),
-    "logaddexp": lambda d, out, x, y: (d * np.exp(x - out), d * np.exp(y - out)),
-    "logaddexp2": lambda d, out, x, y: (d * np.exp2(x - out), d * np.exp2(y - out)),
+    "logaddexp": lambda d, x, y: _shares(d, x, y, np.exp),
+    "logaddexp2": lambda d, x, y: _shares(d, x, y, np.exp2),
     "copysign": lambda d, x, y: (d * np.sign(np.multiply(x, 1)) * np.copysign(1, y), None),
     "floor_divide": lambda d: (None, None),
     "heaviside": lambda d: (None, None),

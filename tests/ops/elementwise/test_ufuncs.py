@@ -81,6 +81,11 @@ def power(x, y):
     return (0.0 if y == 0 else y * np.power(F(x), y - 1.0)), np.power(F(x), y) * (np.log(x) if x > 0 else 0.0)
 
 
+def share(one, other, power):
+    """Return the share of one of two powers in their sum: half, also of infinities, if they are equal."""
+    return 0.5 if one == other else 1 / (1 + power(F(other) - one))
+
+
 #: The derivatives of a function of two numbers.
 BINARY = {
     "add": lambda x, y: (1.0, 1.0),
@@ -97,8 +102,8 @@ BINARY = {
     "fmod": lambda x, y: (1.0, -np.trunc(F(x) / y)),
     "arctan2": lambda x, y: (ratio(y, x * x + y * y), ratio(-x, x * x + y * y)),
     "hypot": lambda x, y: (ratio(x, np.hypot(x, y)), ratio(y, np.hypot(x, y))),
-    "logaddexp": lambda x, y: (np.exp(x - np.logaddexp(x, y)), np.exp(y - np.logaddexp(x, y))),
-    "logaddexp2": lambda x, y: (np.exp2(x - np.logaddexp2(x, y)), np.exp2(y - np.logaddexp2(x, y))),
+    "logaddexp": lambda x, y: (share(x, y, np.exp), share(y, x, np.exp)),
+    "logaddexp2": lambda x, y: (share(x, y, np.exp2), share(y, x, np.exp2)),
     "copysign": lambda x, y: (sign(x) * math.copysign(1, y), 0.0),
     "floor_divide": lambda x, y: (0.0, 0.0),
     "heaviside": lambda x, y: (0.0, 0.0),
@@ -155,6 +160,19 @@ def test_gradients_beside_an_operand_of_another_dtype_are_those_beside_float64(n
             return pullback(np.ones_like(found))[0]
 
         np.testing.assert_allclose(gradient(values), gradient(values.astype(float)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["logaddexp", "logaddexp2"])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_gradients_of_logaddexp_at_large_numbers_have_the_sum_1(name, dtype):
+    """The result is rounded to the greater operand, whose share is not 1 for that."""
+    large = np.finfo(dtype).max / 4
+    x, y = np.array([large, -large, large, large, 0, -12], dtype), np.array([large, -large, -large, 1, 12, 0], dtype)
+    found = lodcore.vjp(getattr(np, name), x, y)[1](np.ones(6, dtype))
+    assert [one.dtype for one in found] == [dtype, dtype]
+    np.testing.assert_allclose(found[0] + found[1], np.ones(6), rtol=np.finfo(dtype).eps)
+    assert found[0][:4].tolist() == [0.5, 0.5, 1, 1]
+    assert (found[0][4:] > 0).all()
 
 
 def test_gradients_of_arctan2_at_large_numbers_and_of_the_sign_of_a_truth():

@@ -22,10 +22,26 @@ def _ratio(d: Any, a: Any, b: Any) -> Any:
     return d * np.divide(a, b, out=np.zeros_like(b), where=b != 0)
 
 
-def _turned(d: Any, a: Any, length: Any) -> Any:
-    """Compute d * a / length ** 2, whose square may overflow, and 0 where it is 0."""
-    found = _ratio(d, a, length)
-    return np.divide(found, length, out=np.zeros_like(found), where=length != 0)
+def _along(x: Any, y: Any, length: Any) -> tuple[Any, Any, Any]:
+    """Return finite numbers in the ratios of x, y and their length; infinities count as equal numbers."""
+    far = np.isinf(length)
+    if not far.any():
+        return x, y, length
+    infinite = np.isinf(x) | np.isinf(y)  # otherwise only the length overflows
+    x, y = (choose(far, choose(infinite, np.isinf(one) * np.sign(one), one / 4), one) for one in (x, y))
+    return x, y, np.hypot(x, y)
+
+
+def _hypot(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    x, y, length = _along(x, y, out)
+    return _ratio(d, x, length), _ratio(d, y, length)
+
+
+def _arctan2(d: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    length = np.hypot(x, y)
+    x, y, shorter = _along(x, y, length)
+    found = _ratio(d, y, shorter), _ratio(-d, x, shorter)
+    return _ratio(1, found[0], length), _ratio(1, found[1], length)  # in two steps, since a square may overflow
 
 
 def _direction(x: Any) -> Any:
@@ -107,8 +123,8 @@ UFUNC_RULES: dict[str, Callable[..., Any]] = {
     "float_power": _power,
     "remainder": lambda d, x, y: (d, -d * np.floor_divide(x, y)),
     "fmod": lambda d, x, y: (d, -d * np.trunc(np.divide(x, y))),
-    "arctan2": lambda d, x, y: (_turned(d, y, length := np.hypot(x, y)), _turned(-d, x, length)),
-    "hypot": lambda d, out, x, y: (_ratio(d, x, out), _ratio(d, y, out)),
+    "arctan2": _arctan2,
+    "hypot": _hypot,
     "logaddexp": lambda d, x, y: _shares(d, x, y, np.exp),
     "logaddexp2": lambda d, x, y: _shares(d, x, y, np.exp2),
     "copysign": lambda d, x, y: (d * np.sign(np.multiply(x, 1)) * np.copysign(1, y), None),

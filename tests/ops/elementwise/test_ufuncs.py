@@ -76,6 +76,13 @@ def ratio(one, other):
     return 0.0 if other == 0 else F(one) / other
 
 
+def direction(x, y):
+    """Return x / hypot(x, y); beside infinities finite numbers are 0, and infinities are as equal numbers."""
+    if math.inf in (abs(x), abs(y)):
+        x, y = (one if one != one else sign(one) * (abs(one) == math.inf) for one in (x, y))
+    return NAN if y != y else ratio(x, np.hypot(x, y))
+
+
 def power(x, y):
     """Return the derivatives of x**y; that with respect to y is 0 unless x is positive."""
     return (0.0 if y == 0 else y * np.power(F(x), y - 1.0)), np.power(F(x), y) * (np.log(x) if x > 0 else 0.0)
@@ -100,8 +107,8 @@ BINARY = {
     "float_power": power,
     "remainder": lambda x, y: (1.0, -np.floor_divide(F(x), y)),
     "fmod": lambda x, y: (1.0, -np.trunc(F(x) / y)),
-    "arctan2": lambda x, y: (ratio(y, x * x + y * y), ratio(-x, x * x + y * y)),
-    "hypot": lambda x, y: (ratio(x, np.hypot(x, y)), ratio(y, np.hypot(x, y))),
+    "arctan2": lambda x, y: (direction(y, x) / (np.hypot(x, y) or 1), -direction(x, y) / (np.hypot(x, y) or 1)),
+    "hypot": lambda x, y: (direction(x, y), direction(y, x)),
     "logaddexp": lambda x, y: (share(x, y, np.exp), share(y, x, np.exp)),
     "logaddexp2": lambda x, y: (share(x, y, np.exp2), share(y, x, np.exp2)),
     "copysign": lambda x, y: (sign(x) * math.copysign(1, y), 0.0),
@@ -178,6 +185,25 @@ def test_gradients_of_logaddexp_at_large_numbers_have_the_sum_1(name, dtype):
 def test_gradients_of_arctan2_at_large_numbers_and_of_the_sign_of_a_truth():
     assert lodcore.value_and_grad(lambda x: np.arctan2(x, 1e200))(np.float64(2.0))[1] == 1e-200
     assert lodcore.value_and_grad(lambda x: np.copysign(True, x))(np.float64(-2.0))[1] == 0
+
+
+@np.errstate(over="ignore")
+@pytest.mark.parametrize("axis", [0, 1])
+def test_gradients_of_arctan2_at_the_least_numbers_along_an_axis_are_not_nan(axis):
+    x = [np.float64(5e-324), np.float64(0)]
+    found = lodcore.vjp(np.arctan2, *(x if axis == 0 else x[::-1]))[1](np.float64(1))
+    assert found[axis] == 0
+
+
+@np.errstate(over="ignore")
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_gradients_of_a_length_that_overflows_are_those_of_its_direction(dtype):
+    large = np.array([np.finfo(dtype).max, 1], dtype)
+    found, pullback = lodcore.vjp(np.hypot, large, -large)
+    assert found[0] == INF
+    for one, wanted in zip(pullback(np.ones(2, dtype)), (math.sqrt(0.5), -math.sqrt(0.5)), strict=True):
+        assert one.dtype == dtype
+        np.testing.assert_allclose(one, [wanted] * 2, rtol=2 * np.finfo(dtype).eps)
 
 
 @pytest.mark.parametrize("name", ["power", "float_power"])

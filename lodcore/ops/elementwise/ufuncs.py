@@ -56,9 +56,20 @@ def _to_winner(d: Any, second: Any, needs: Any) -> tuple[Any, Any]:
 
 def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
     with np.errstate(divide="ignore", invalid="ignore"):
-        by_base = np.where(np.equal(y, 0), 0, y * np.power(x, y - 1.0))  # in the dtype of x, if y is a number
-    has_log = np.not_equal(x, 0) if np.iscomplexobj(out) else np.greater(x, 0)
-    return d * by_base, d * out * np.log(np.where(has_log, x, out.dtype.type(1)))
+        by_base = _times(y, np.power(x, y - 1.0))  # in the dtype of x, if y is a number
+        has_log = np.not_equal(x, 0) if np.iscomplexobj(out) else np.greater(x, 0)
+        if (far := np.isinf(out)).any():
+            has_log = has_log | np.equal(x, 0) & far
+        by_exponent = _times(out, np.log(np.where(has_log, x, out.dtype.type(1))))
+    return d * by_base, d * by_exponent
+
+
+def _times(a: Any, b: Any) -> Any:
+    """Multiply; 0 times infinity is 0, since a power falls faster than its exponent or a logarithm grows."""
+    found = a * b
+    if np.isnan(found).any():
+        found = np.where(np.equal(a, 0) | np.equal(b, 0) & np.isinf(a), 0, found)
+    return found
 
 
 def _sign(d: Any, out: Any, x: Any) -> Any:

@@ -84,8 +84,13 @@ def direction(x, y):
 
 
 def power(x, y):
-    """Return the derivatives of x**y; that with respect to y is 0 unless x is positive."""
-    return (0.0 if y == 0 else y * np.power(F(x), y - 1.0)), np.power(F(x), y) * (np.log(x) if x > 0 else 0.0)
+    """Return the derivatives of x**y; that with respect to y is 0 unless x is positive, or 0 and its power infinite."""
+    lower, made = np.power([x, x], [y - 1.0, y])  # of arrays, since NumPy takes the root of a number for 0.5
+    if made and (x > 0 or (x == 0 and math.isinf(made))):
+        by_exponent = made * np.log(F(x))
+    else:
+        by_exponent = made if made != made else 0.0
+    return (y * lower if y and lower else 0.0), by_exponent
 
 
 def share(one, other, power):

@@ -635,3 +635,17 @@ def test_powers_in_a_compiled_cell_have_the_bits_of_the_operators(exponent, dtyp
     assert bits(run[0].values) == bits(alone[0])
     ones = np.ones_like(rows)
     assert bits(run[1](x.with_values(ones))[0].values) == bits(alone[1](ones)[0])
+
+
+@for_each("power", [2, 3, 0.5, -1.5, lambda x: x, lambda x: np.logaddexp(x, 0.5)])
+def test_cells_with_powers_are_compiled_with_their_gradients(power):
+    def cell(p, x, h):
+        base = lodcore.sigmoid(x @ p["w"] + h)
+        made = base ** (power(h) if callable(power) else power)
+        return made, made
+
+    with compilations() as compiled:
+        for _ in range(3):
+            run(cell, {"w": W}, X, ZERO)
+    assert compiled
+    assert all(compiled)

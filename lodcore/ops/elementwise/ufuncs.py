@@ -58,18 +58,17 @@ def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
     with np.errstate(divide="ignore", invalid="ignore"):
         by_base = _times(y, np.power(x, y - 1.0))  # in the dtype of x, if y is a number
         has_log = np.not_equal(x, 0) if np.iscomplexobj(out) else np.greater(x, 0)
-        if (far := np.isinf(out)).any():
-            has_log = has_log | np.equal(x, 0) & far
-        by_exponent = _times(out, np.log(np.where(has_log, x, out.dtype.type(1))))
+        one, zero = out.dtype.type(1), out.dtype.type(0)
+        at_zero = np.where(np.equal(np.abs(out), np.inf), zero, one)
+        base = np.where(has_log, x, np.where(np.equal(x, 0), at_zero, one))
+        by_exponent = _times(out, np.log(base))
     return d * by_base, d * by_exponent
 
 
 def _times(a: Any, b: Any) -> Any:
     """Multiply; 0 times infinity is 0, since a power falls faster than its exponent or a logarithm grows."""
-    found = a * b
-    if np.isnan(found).any():
-        found = np.where(np.equal(a, 0) | np.equal(b, 0) & np.isinf(a), 0, found)
-    return found
+    found = np.where(np.equal(np.abs(a), np.inf), np.where(np.equal(b, 0), 0, a * b), a * b)
+    return np.where(np.equal(a, 0), 0, found)
 
 
 def _sign(d: Any, out: Any, x: Any) -> Any:

@@ -55,8 +55,8 @@ DEFECTS = {
         ),
         (
             "power-of-a-negative-base",
-            "np.log(np.where(has_log, x, out.dtype.type(1)))",
-            "np.log(np.where(np.not_equal(x, 0), np.abs(x), 1))",
+            "base = np.where(has_log, x, np.where(np.equal(x, 0), at_zero, one))",
+            "base = np.where(np.not_equal(x, 0), np.abs(x), 1)",
         ),
         (
             "derivative-of-a-sign-at-0",

@@ -62,7 +62,8 @@ def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
         Numbers, text or dates, sorted within each sequence of the last level; nan is the greatest. As in NumPy, this is
         not checked: in an unsorted sequence, the position may be any of 0 .. length.
     v : LoDTensor or nested lists
-        As many sequences, of any lengths, and values of the same kind.
+        As many sequences, of any lengths, and values of the same kind. Signed and unsigned integers of any size are
+        compared exactly.
     side : {"left", "right"}
         Whether positions are before or after equal values.
 
@@ -111,7 +112,19 @@ def _comparable(x: Array, v: Array) -> tuple[Array, Array]:
         shifted = [one.view(np.uint64) ^ np.uint64(2**63) for one in in_one]
         return shifted[0] - np.uint64(1), shifted[1] - np.uint64(1)
     work = _common(x.dtype, v.dtype)
+    if work.kind == "f" and {kind, v.dtype.kind} == {"i", "u"}:  # no dtype of integers holds both
+        ranks = _ranks(np.concatenate([x < 0, v < 0]), np.concatenate([x.astype(np.uint64), v.astype(np.uint64)]))
+        return ranks[: len(x)], ranks[len(x) :]
     return x.astype(work, copy=False), v.astype(work, copy=False)
+
+
+def _ranks(negative: Array, bits: Array) -> Array:
+    """Return ranks of 64-bit integers with their signs; those of equal ones are equal."""
+    order = np.lexsort((bits, ~negative))
+    differs = (np.diff(bits[order]) != 0) | (np.diff(negative[order]) != 0)
+    ranks = np.zeros(len(bits), np.int64)
+    ranks[order[1:]] = np.cumsum(differs)
+    return ranks
 
 
 def _common(*dtypes: np.dtype[Any]) -> np.dtype[Any]:

@@ -1,5 +1,6 @@
 """Positions and interpolation among sorted rows, compared with NumPy."""
 
+import bisect
 import itertools
 
 import numpy as np
@@ -23,6 +24,21 @@ def test_sequence_searchsorted_compares_dates_of_two_units_exactly(of_x, of_v):
                 LoDTensor(x, LoD.from_lengths([3])), LoDTensor(v, LoD.from_lengths([8])), side
             )
             assert found.values.tolist() == np.searchsorted(x, v, side).tolist()
+
+
+@for_each("side", ["left", "right"])
+@for_each("swapped", [False, True])
+def test_sequence_searchsorted_compares_signed_and_unsigned_integers_exactly(swapped, side):
+    x = np.array([-(2**63), -1, 0, 2**60, 2**60 + 1, 2**63 - 1])
+    v = np.array([0, 1, 2**60, 2**60 + 1, 2**60 + 1, 2**63 - 1, 2**63, 2**64 - 1], np.uint64)
+    x, v = (v, x) if swapped else (x, v)
+    split = [LoDTensor.from_lengths(one, [0, len(one) - 2, 2]) for one in (x, v)]
+    place = bisect.bisect_left if side == "left" else bisect.bisect_right
+    for one, other in ((x, v), (x[:0], v), (x, v[:0])):
+        found = lodcore.sequence_searchsorted(lodcore.array([one]), lodcore.array([other]), side)
+        assert found.values.tolist() == [place(one.tolist(), number) for number in other.tolist()]
+    wanted = [[place(a, number) for number in b] for a, b in zip(*(one.tolist() for one in split), strict=True)]
+    assert lodcore.sequence_searchsorted(*split, side).tolist() == wanted
 
 
 @pytest.mark.not_on_reference

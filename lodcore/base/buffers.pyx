@@ -33,7 +33,6 @@ cnp.import_array()
 
 cdef object INT64_DTYPE = np.dtype(np.int64)
 cdef object UINT8_DTYPE = np.dtype(np.uint8)
-cdef tuple ARRAYS = (np.generic, np.ndarray)
 cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
 cdef cnp.PyArray_Descr* UINT8 = <cnp.PyArray_Descr*> UINT8_DTYPE
 cdef int64_t SIZE_LIMIT = min(LIMIT, INT64_MAX)
@@ -442,7 +441,7 @@ def for_each(given, str where, Py_ssize_t count):
             return vector
     if type(given) is not list and is_number(given):
         vector = new_int64(count)
-        number = given.item() if isinstance(given, ARRAYS) else given
+        number = given.item() if hasattr(given, "item") else given
         vector.fill(as_int64([number], where, IndexError)[0])
         return vector
     vector = as_int64(given, where, IndexError)

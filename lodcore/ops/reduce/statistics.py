@@ -266,6 +266,8 @@ def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[A
     (x, y, weights), eps = _reals("linear_fit", x=x, y=y, weights=weights)
     if getattr(x, "num_levels", 0) and x.ndim < y.ndim:
         x = spread(x, y)  # one x for all columns of y
+    elif not getattr(x, "num_levels", 0) and x.shape != y.shape:
+        x = add(x, full_like(y, 0))  # in the shape of both: its squares are added up as often as products with y
     axis, x, y, weights = _together("linear_fit", axis, x, y, weights)
     # Both, since the distances of x do not add up to 0 exactly, and what is left would be multiplied by the mean of y.
     one, other = _centred("linear_fit", x, axis, weights), _centred("linear_fit", y, axis, weights)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoD, LoDTensor, ops
-from lodcore.graph import grad_check
+from lodcore.graph import Executor, Program, data, grad_check
 from tests.helpers.agree import values_of
 from tests.helpers.draw import lods
 from tests.helpers.tables import for_each
@@ -262,3 +262,16 @@ def test_covariance_of_no_more_values_than_ddof_is_nan(ddof):
     found = lodcore.cov(x, x, axis=1, ddof=ddof)
     assert np.isnan(found).tolist() == [len(one) <= ddof for one in x.to_arrays()]
     np.testing.assert_allclose(found, np.var(x, axis=1, ddof=ddof))
+
+
+@pytest.mark.parametrize(("axis", "weighted"), [(None, False), (None, True), (0, False), ((0, 1), True)])
+def test_linear_fit_of_one_x_for_several_columns_equals_that_of_its_copies(axis, weighted):
+    random = np.random.default_rng(3)
+    x, y = random.normal(size=(5, 1)), random.normal(size=(5, 3))
+    weights = random.random((5, 3)) if weighted else None
+    found = lodcore.linear_fit(x, y, axis, weights)
+    np.testing.assert_allclose(found, lodcore.linear_fit(np.repeat(x, 3, axis=1), y, axis, weights))
+    with Program() as program:
+        v, w = data("x", (None, 1), "f8"), data("y", (None, 3), "f8")
+        recorded = [*lodcore.linear_fit(v, w, axis, weights)]
+    np.testing.assert_array_equal(Executor().run(program, {"x": x, "y": y}, recorded), found)

@@ -207,11 +207,11 @@ def test_where_nothing_is_chosen_the_gradient_is_zero(name):
     function = getattr(np, name)
     x, chosen = lodcore.array([[1.0, 2.0], [3.0, 4.0, 5.0]]), lodcore.array([[False, False], [True, True, False]])
     dense, mask = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[False, False], [True, True]])
-    for data, where in ((x, chosen), (dense, mask)):
+    for numbers, where in ((x, chosen), (dense, mask)):
         with np.errstate(all="ignore"):
             _, gradient = lodcore.value_and_grad(
                 lambda x, where=where: np.nan_to_num(function(x, axis=1, where=where)).sum()
-            )(data)
+            )(numbers)
         first, second = gradient.tolist()
         assert first == [0, 0]
         np.testing.assert_allclose(second[:2], {"mean": [0.5, 0.5]}.get(name, [-0.5, 0.5]))

@@ -47,7 +47,7 @@ class Part(NamedTuple):
     truths: list[Variable]
 
 
-class Neighbours:
+class Stretch:
     """Operators one after the other that belong to the same rows, what they make, and the dtypes of their numbers."""
 
     def __init__(self) -> None:
@@ -69,12 +69,12 @@ class Neighbours:
 
 def groups_of(ops: Iterable[Any]) -> Iterator[tuple[list[Operator], np.dtype[Any]]]:
     """Yield the operators of each chain, and the dtype of its numbers."""
-    some = Neighbours()
+    some = Stretch()
     for op in ops:
         part = _part_of(op) if isinstance(op, Operator) else None
         if part is None or not some.join(op, part):
             yield from _connected(some.each)
-            some = Neighbours()
+            some = Stretch()
             if part is not None:
                 some.join(op, part)
     yield from _connected(some.each)

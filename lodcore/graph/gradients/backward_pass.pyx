@@ -105,7 +105,8 @@ cdef class Context:
             if place is not None:
                 return place
         value = values_of(self.value(name))
-        self._gradients._made = np.empty(value.shape, native_dtype(value.dtype))
+        dtype = value.dtype if cnp.PyArray_ISNOTSWAPPED(value) else native_dtype(value.dtype)
+        self._gradients._made = np.empty(value.shape, dtype)
         return self._gradients._made
 
     def sum_of(self, name):

@@ -67,7 +67,8 @@ def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
 
 def _times(a: Any, b: Any) -> Any:
     """Multiply; 0 times infinity is 0, since a power falls faster than its exponent or a logarithm grows."""
-    found = np.where(np.equal(np.abs(a), np.inf), np.where(np.equal(b, 0), 0, a * b), a * b)
+    product = a * b
+    found = np.where(np.equal(np.abs(a), np.inf), np.where(np.equal(b, 0), 0, product), product)
     return np.where(np.equal(a, 0), 0, found)
 
 

@@ -11,13 +11,13 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
-from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
 import numpy as np
 
 from lodcore.base.memory import integer
+from lodcore.base.wakeful import WakefulQueue
 
 __all__ = ["get_num_threads", "in_parts", "over_sequences", "parts", "set_num_threads"]
 
@@ -161,7 +161,7 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
     pool = _started_pool()
     missing = min(_count, len(runs), pool.started + 1) - 1
     asked = deque(range(missing))
-    done: SimpleQueue[None] = SimpleQueue()
+    done: WakefulQueue[None] = WakefulQueue()
 
     def help_out() -> None:
         try:
@@ -195,7 +195,7 @@ class _Pool:
     """Threads that serve one queue. It is known before the first of them runs, so that each of them can be ended."""
 
     def __init__(self, wanted: int) -> None:
-        self.calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self.calls: WakefulQueue[Callable[[], None] | None] = WakefulQueue()
         self.started, self.wanted = 0, wanted
 
     def fill(self) -> None:
@@ -219,7 +219,7 @@ def _started_pool() -> _Pool:
     return pool
 
 
-def _serve(calls: SimpleQueue[Callable[[], None] | None]) -> None:
+def _serve(calls: WakefulQueue[Callable[[], None] | None]) -> None:
     """Run calls from a queue until it ends."""
     while True:
         call = calls.get()

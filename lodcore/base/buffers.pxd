@@ -17,8 +17,6 @@ cdef class Memory:
 
 cdef Memory memory_of(cnp.ndarray array)
 cdef object held_by(cnp.ndarray array)
-cpdef bint overlaps(cnp.ndarray array, list others) except -1
-cpdef cnp.ndarray lent(cnp.ndarray array, list owners)
 cdef cnp.ndarray rows_over(object base, cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop)
 cpdef cnp.ndarray new_offsets(Py_ssize_t count)
 cpdef cnp.ndarray new_int64(Py_ssize_t count, Py_ssize_t width=*)
@@ -28,6 +26,7 @@ cpdef cnp.ndarray as_cells(cnp.ndarray array, cnp.dtype dtype=*)
 cpdef cnp.ndarray as_lines(cnp.ndarray array)
 cpdef bint is_plain(array)
 cpdef cnp.ndarray private(cnp.ndarray array)
+cpdef cnp.ndarray guarded(cnp.ndarray array)
 cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop)
 cpdef cnp.ndarray new_rows(str where, cnp.ndarray values, int64_t n_rows, out=*, int first=*)
 cpdef cnp.ndarray new_lines(str where, cnp.ndarray values, int64_t count, padded, out=*)

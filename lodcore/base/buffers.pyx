@@ -103,16 +103,25 @@ cdef object held_by(cnp.ndarray array):
     return array if isinstance(base, cnp.ndarray) else base
 
 
-cpdef cnp.ndarray private(cnp.ndarray array):
+cdef cnp.ndarray viewed(cnp.ndarray array, bint writable):
     """Return a private view of an array, whose shape cannot be changed by others, and which keeps the memory alive."""
     return array_over(held_by(array), cnp.PyArray_DESCR(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
-                      cnp.PyArray_STRIDES(array), cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
+                      cnp.PyArray_STRIDES(array), cnp.PyArray_DATA(array), writable)
+
+
+cpdef cnp.ndarray private(cnp.ndarray array):
+    """Return a private view of an array, through which it can be written to if it can."""
+    return viewed(array, cnp.PyArray_ISWRITEABLE(array))
+
+
+cpdef cnp.ndarray guarded(cnp.ndarray array):
+    """Return a private view of an array of the caller, who is not written to through it."""
+    return viewed(array, False)
 
 
 def for_reading(cnp.ndarray array not None):
     """Return a view for functions of NumPy that only read, and yet copy what is read-only: `argmax` and `repeat`."""
-    return array_over(held_by(array), cnp.PyArray_DESCR(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
-                      cnp.PyArray_STRIDES(array), cnp.PyArray_DATA(array), True)
+    return viewed(array, True)
 
 
 # -- arrays for kernels and results ------------------------------------------------------------------------------------
@@ -219,46 +228,6 @@ def bytes_between(cnp.ndarray first not None, cnp.ndarray second not None):
     `__array_interface__` has it as well, but crashes if the interpreter runs out of memory.
     """
     return <Py_ssize_t> (cnp.PyArray_BYTES(second) - cnp.PyArray_BYTES(first))
-
-
-cdef void bounds_of(cnp.ndarray array, char** first, char** stop) noexcept:
-    """Find the lowest byte of an array, and the one behind its highest."""
-    cdef int axis
-    cdef Py_ssize_t way
-    first[0] = stop[0] = cnp.PyArray_BYTES(array)
-    for axis in range(cnp.PyArray_NDIM(array)):
-        if cnp.PyArray_DIM(array, axis) == 0:
-            return
-    for axis in range(cnp.PyArray_NDIM(array)):
-        way = (cnp.PyArray_DIM(array, axis) - 1) * cnp.PyArray_STRIDE(array, axis)
-        if way < 0:
-            first[0] += way
-        else:
-            stop[0] += way
-    stop[0] += cnp.PyArray_ITEMSIZE(array)
-
-
-cpdef bint overlaps(cnp.ndarray array, list others) except -1:
-    """Return whether the memory of an array overlaps that of one of others, as far as their bounds show."""
-    cdef char* first
-    cdef char* stop
-    cdef char* other_first
-    cdef char* other_stop
-    bounds_of(array, &first, &stop)
-    for other in others:
-        bounds_of(<cnp.ndarray?> other, &other_first, &other_stop)
-        if first < other_stop and other_first < stop:
-            return True
-    return False
-
-
-cpdef cnp.ndarray lent(cnp.ndarray array, list owners):
-    """Return an array; one that shares the memory of another one, as a view that cannot be written."""
-    if not cnp.PyArray_ISWRITEABLE(array) or not overlaps(array, owners):
-        return array
-    view = (<object> array).view(cnp.ndarray)
-    PyArray_CLEARFLAGS(view, cnp.NPY_ARRAY_WRITEABLE)
-    return view
 
 
 cdef cnp.ndarray rows_over(object base, cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):

@@ -2,13 +2,15 @@
 
 cimport lodcore.kernels.arrays as cnp
 
-from array import array
+from array import array as Numbers
 
 import numpy as np
 
-from lodcore.base.buffers cimport lent
+from lodcore.base.buffers cimport seal
 
-cdef frozenset BUFFERS = frozenset([memoryview, bytearray, array])  # whose memory arrays may share, too
+cnp.import_array()
+
+cdef frozenset BUFFERS = frozenset([memoryview, bytearray, Numbers])  # whose memory arrays may share, too
 
 cdef object NESTED = None  # the type of tensors with a LoD
 cdef object HAND_OUT = None
@@ -69,3 +71,43 @@ cdef list arrays_among(given, dict named):
         others = arrays_among(named.values(), None)
         return others if found is None else found if others is None else found + others
     return found
+
+
+cdef void bounds_of(cnp.ndarray array, char** first, char** stop) noexcept:
+    """Find the lowest byte of an array, and the one behind its highest."""
+    cdef int axis
+    cdef Py_ssize_t way
+    first[0] = stop[0] = cnp.PyArray_BYTES(array)
+    for axis in range(cnp.PyArray_NDIM(array)):
+        if cnp.PyArray_DIM(array, axis) == 0:
+            return
+    for axis in range(cnp.PyArray_NDIM(array)):
+        way = (cnp.PyArray_DIM(array, axis) - 1) * cnp.PyArray_STRIDE(array, axis)
+        if way < 0:
+            first[0] += way
+        else:
+            stop[0] += way
+    stop[0] += cnp.PyArray_ITEMSIZE(array)
+
+
+cpdef bint overlaps(cnp.ndarray array, list others) except -1:
+    """Return whether the memory of an array overlaps that of one of others, as far as their bounds show."""
+    cdef char* first
+    cdef char* stop
+    cdef char* other_first
+    cdef char* other_stop
+    bounds_of(array, &first, &stop)
+    for other in others:
+        bounds_of(<cnp.ndarray?> other, &other_first, &other_stop)
+        if first < other_stop and other_first < stop:
+            return True
+    return False
+
+
+cpdef cnp.ndarray lent(cnp.ndarray array, list owners):
+    """Return an array; one that shares the memory of another one, as a view that cannot be written."""
+    if not cnp.PyArray_ISWRITEABLE(array) or not overlaps(array, owners):
+        return array
+    view = (<object> array).view(cnp.ndarray)
+    seal(view)
+    return view

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.buffers import overlaps
 from lodcore.base.caller import named_caller
 from lodcore.base.contexts import alone, held
+from lodcore.base.handing_over import overlaps
 from lodcore.base.memory import flag
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lodcore.base.buffers import lent
+from lodcore.base.handing_over import lent
 from lodcore.base.memory import is_iterable
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.program import Program

@@ -85,6 +85,40 @@ def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):
     return where_true(x, held, offsets)
 
 
+def uniform_parts(list tensors):
+    """Return values and structures of a list of tensors with one dtype and row shape; None for any other list.
+
+    Parameters
+    ----------
+    tensors : list
+
+    Returns
+    -------
+    (list of ndarray, list of LoD), or None
+    """
+    cdef LoDTensorBody tensor
+    cdef cnp.ndarray first = None, values
+    cdef list found = [], lods = []
+    cdef int axis
+    for entry in tensors:
+        if type(entry) is not LoDTensor:
+            return None
+        tensor = entry
+        tensor.refresh()
+        values = tensor.array
+        if first is None:
+            first = values
+        if (not cnp.is_same_dtype(values, first)
+                or cnp.PyArray_NDIM(values) != cnp.PyArray_NDIM(first)):
+            return None
+        for axis in range(1, cnp.PyArray_NDIM(first)):
+            if cnp.PyArray_DIM(values, axis) != cnp.PyArray_DIM(first, axis):
+                return None
+        found.append(values)  # never returned to callers
+        lods.append(tensor.structure)
+    return None if first is None else (found, lods)
+
+
 def plain_keys(x, key):
     """Return the index of a Variable of an array, the usual case of a cell, as a list of integers and slices.
 

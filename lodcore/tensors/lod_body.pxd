@@ -28,6 +28,7 @@ cdef class LoDBody:
     cdef cnp.ndarray array(self, Py_ssize_t k)
     cdef view(self, Py_ssize_t k)
     cdef Py_ssize_t block_size(self) except -1
+    cdef LoDBody dropped(self, Py_ssize_t k)
     cdef LoDBody part(self, Py_ssize_t first, Py_ssize_t stop)
 
 

@@ -240,7 +240,11 @@ cdef class LoDBody:
         >>> LoD.from_lengths([2, 1], [2, 0, 3]).drop(1)
         LoD([xx] [xxx])
         """
-        cdef Py_ssize_t k = self.number(level), count, inner_count, before, total
+        return self.dropped(self.number(level))
+
+    cdef LoDBody dropped(self, Py_ssize_t k):
+        """Return the structure without level k."""
+        cdef Py_ssize_t count, inner_count, before, total
         if k == 0:
             return self.part(1, self.n_levels)
         cdef const int64_t* inner = self.level(k, &inner_count)

@@ -9,11 +9,11 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import flag, integer, is_iterable, unharmed
-from lodcore.base.naming import rename
 from lodcore.base.other_names import explained
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.conversions import ConversionMethods, for_caller
+from lodcore.tensors.joining import checked_lod, checked_lod_of_lengths
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor_body import LoDTensorBody
 from lodcore.tensors.methods import TensorMethods, method
@@ -103,7 +103,7 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
     def from_offsets(cls, values: npt.ArrayLike, *offsets: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor from rows and offsets, coarse first; see `LoD.from_offsets`."""
         rows = guarded_values("LoDTensor.from_offsets: values", values)
-        return lod_tensor_body.owned_of_class(cls, rows, LoD.from_offsets(*offsets, num_rows=len(rows)))
+        return lod_tensor_body.owned_of_class(cls, rows, checked_lod(offsets, len(rows)))
 
     from_row_splits = from_offsets
 
@@ -117,7 +117,7 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
     def from_lengths(cls, values: npt.ArrayLike, *lengths: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor from rows and lengths, coarse first; see `LoD.from_lengths`."""
         rows = guarded_values("LoDTensor.from_lengths: values", values)
-        return lod_tensor_body.owned_of_class(cls, rows, LoD.from_lengths(*lengths, num_rows=len(rows)))
+        return lod_tensor_body.owned_of_class(cls, rows, checked_lod_of_lengths(lengths, len(rows)))
 
     @classmethod
     def from_segment_ids(
@@ -516,33 +516,6 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, Ten
             dense = lod_tensor_body.new_tensor(dense, upper)
             mask = mask if mask is None else lod_tensor_body.new_tensor(mask, upper)
         return dense if mask is None else (dense, mask)
-
-    def flatten(self, level: int = 0) -> LoDTensor[S] | npt.NDArray[S]:
-        """Remove a level, by default the outermost; see `LoD.drop`.
-
-        Parameters
-        ----------
-        level : int
-            With documents of sentences of words, 0 removes the documents, which leaves the sentences of all of them;
-            1 removes the sentences, which leaves the words of each document.
-
-        Returns
-        -------
-        LoDTensor, or ndarray if no level is left
-            It shares the values.
-
-        Examples
-        --------
-        >>> import lodcore
-        >>> documents = lodcore.array([[[1, 2], [3]], [[4, 5]]])
-        >>> documents.flatten().tolist(), documents.flatten(1).tolist()
-        ([[1, 2], [3], [4, 5]], [[1, 2, 3], [4, 5]])
-        """
-        try:  # `call_named` takes longer than the call
-            return lod_tensor_body.flattened(self, level)
-        except (TypeError, ValueError, IndexError) as error:
-            rename("LoDTensor.flatten", error)
-            raise
 
     def to_packed(self) -> LoDTensor[S]:
         """Return a copy that does not keep other memory alive, unlike a slice of a large batch."""

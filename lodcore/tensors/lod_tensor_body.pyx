@@ -3,7 +3,8 @@
 cimport cython
 cimport lodcore.kernels.arrays as cnp
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject, newfunc
+from cpython.type cimport type as Class
 from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
 from libc.stdint cimport int64_t
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import recycling, threads
-from lodcore.base.buffers cimport Memory, as_bytes, is_plain, is_untouched, lent, memory_of
+from lodcore.base.buffers cimport Memory, as_bytes, guarded, is_plain, is_untouched, memory_of
 from lodcore.base.buffers cimport new_int64, new_rows, private, row_size, rows_over, seal
 from lodcore.tensors cimport kernel_calls
 from lodcore.tensors.lod_body cimport LoDBody, Splitter, cut_lod, instance_of, last, make_lod
@@ -22,6 +23,7 @@ from lodcore.errors import ShapeError
 from lodcore.base.dispatch cimport running
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
+from lodcore.base.handing_over cimport lent
 from lodcore.base.handing_over import register_results
 
 cdef extern from "Python.h":
@@ -35,6 +37,7 @@ cdef int64_t WIDE = threads.WIDE
 
 cdef object TENSOR = LoDTensorBody  # the public class, which `register` gives
 cdef object GENERAL_ITEM = None
+cdef newfunc NEW_OF_PYTHON = NULL  # what calls `LoDTensor.__new__`
 cdef tuple TENSORS = (Symbol, LoDTensorBody)
 cdef cnp.ndarray NO_ROWS = np.empty(0)
 cdef LoDBody NO_LEVELS = LoDBody()
@@ -42,8 +45,19 @@ cdef LoDBody NO_LEVELS = LoDBody()
 
 def register(tensor, general_item):
     """Set the class that the trusted constructors make, and the function for x[key] with keys not handled here."""
-    global TENSOR, GENERAL_ITEM
+    global TENSOR, GENERAL_ITEM, NEW_OF_PYTHON
     TENSOR, GENERAL_ITEM = tensor, general_item
+    NEW_OF_PYTHON = (<PyTypeObject*> tensor).tp_new
+    (<PyTypeObject*> tensor).tp_new = made_at_once
+
+
+cdef made_at_once(Class kind, PyObject* args, PyObject* named):
+    """Make `LoDTensor(values, lod)` of plain rows; a call of `__new__` would take as long again."""
+    if named == NULL and len(<tuple> args) == 2:
+        made = over_plain(kind, (<tuple> args)[0], (<tuple> args)[1])
+        if made is not None:
+            return made
+    return NEW_OF_PYTHON(kind, args, named)
 
 
 @cython.no_gc
@@ -180,6 +194,31 @@ cdef class LoDTensorBody:
         if self.structure.n_levels == 0:
             return iter(self.shown())
         return Sequences(self) if self.field is None else (self[i] for i in range(len(self)))
+
+    def flatten(self, level=0):
+        """Remove a level, by default the outermost; see `LoD.drop`.
+
+        Parameters
+        ----------
+        level : int
+            With documents of sentences of words, 0 removes the documents, which leaves the sentences of all of them;
+            1 removes the sentences, which leaves the words of each document.
+
+        Returns
+        -------
+        LoDTensor, or ndarray if no level is left
+            It shares the values.
+
+        Examples
+        --------
+        >>> import lodcore
+        >>> documents = lodcore.array([[[1, 2], [3]], [[4, 5]]])
+        >>> documents.flatten().tolist(), documents.flatten(1).tolist()
+        ([[1, 2], [3], [4, 5]], [[1, 2, 3], [4, 5]])
+        """
+        cdef LoDBody lod = self.structure.dropped(self.structure.number(level, "LoDTensor.flatten"))
+        rows = self.array if lod.n_levels and self.field is None else self.shown()
+        return owned_tensor(rows, lod) if lod.n_levels else rows
 
 
 def private_values(LoDTensorBody x not None):
@@ -353,27 +392,21 @@ def over_plain(cls, values, lod):
     """
     if not is_plain(values) or not isinstance(lod, LoDBody) or len(values) != (<LoDBody> lod).n_rows:
         return None
-    cdef cnp.ndarray rows = private(values)
-    seal(rows)
-    return owned_of_class(cls, rows, lod)
+    return owned_of_class(cls, guarded(values), lod)
 
 
 def owned_of_class(cls, cnp.ndarray values, LoDBody lod):
     """Make a tensor of a subclass of LoDTensor; arguments as in `owned_tensor`."""
     if cls is TENSOR:
         return owned_tensor(values, lod)
-    return filled(LoDTensorBody.__new__(cls), values, lod)
+    if not issubclass(cls, LoDTensorBody):
+        raise TypeError(f"LoDTensor: {cls!r} is not a subclass")
+    return filled((<PyTypeObject*> LoDTensorBody).tp_new(cls, <PyObject*> (), NULL), values, lod)
 
 
 def new_of_class(cls, cnp.ndarray values, LoDBody lod):
     """Make a tensor of a subclass of LoDTensor; arguments as in `new_tensor`."""
     return owned_of_class(cls, private(values), lod)
-
-
-def flattened(LoDTensorBody x not None, level):
-    """Return a tensor without a level, or its values if no level is left."""
-    cdef LoDBody lod = x.structure.drop(level)
-    return owned_tensor(x.array if x.field is None else private_values(x), lod) if lod.n_levels else private_values(x)
 
 
 def body_of(LoDTensorBody x not None):
@@ -458,37 +491,3 @@ cdef class Sequences:
         start = self.row
         self.row += lod.n_rows
         return owned_tensor(self.x.rows(start, self.row), lod)
-
-
-def uniform_parts(list tensors):
-    """Return values and structures of a list of tensors with one dtype and row shape; None for any other list.
-
-    Parameters
-    ----------
-    tensors : list
-
-    Returns
-    -------
-    (list of ndarray, list of LoD), or None
-    """
-    cdef LoDTensorBody tensor
-    cdef cnp.ndarray first = None, values
-    cdef list found = [], lods = []
-    cdef int axis
-    for entry in tensors:
-        if type(entry) is not TENSOR:
-            return None
-        tensor = entry
-        tensor.refresh()
-        values = tensor.array
-        if first is None:
-            first = values
-        if (not cnp.is_same_dtype(values, first)
-                or cnp.PyArray_NDIM(values) != cnp.PyArray_NDIM(first)):
-            return None
-        for axis in range(1, cnp.PyArray_NDIM(first)):
-            if cnp.PyArray_DIM(values, axis) != cnp.PyArray_DIM(first, axis):
-                return None
-        found.append(values)  # never returned to callers
-        lods.append(tensor.structure)
-    return None if first is None else (found, lods)

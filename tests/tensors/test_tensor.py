@@ -565,3 +565,53 @@ def test_tensors_and_structures_can_be_referenced_weakly(make):
     del x
     assert not cache
     assert gone == ["x"]
+
+
+@pytest.mark.parametrize(
+    "values", [np.arange(5.0), np.arange(10).reshape(5, 2)[:, ::-1], [1, 2, 3, 4, 5], np.arange(5, dtype=">i4")]
+)
+def test_a_call_of_the_class_makes_what_its_new_makes(values):
+    lod = LoD.from_lengths([2, 0, 3])
+    made, by_name, by_new = (
+        LoDTensor(values, lod),
+        LoDTensor(values=values, lod=lod),
+        LoDTensor.__new__(LoDTensor, values, lod),
+    )
+    for x in (made, by_name, by_new):
+        assert type(x) is LoDTensor
+        assert x.lod is lod
+        assert x.dtype == np.asarray(values).dtype.newbyteorder("=")
+        assert x.tolist() == [np.asarray(values)[:2].tolist(), [], np.asarray(values)[2:].tolist()]
+        assert not x.values.flags.writeable or isinstance(values, list) or x.values.base is not values
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named", "text"),
+    [
+        ((), {}, "__new__.* missing 1 required positional argument: 'values'"),
+        (([1], LoD.from_lengths([1]), 3), {}, "from 2 to 3 positional arguments but 4"),
+        (([1],), {"shared": True}, "unexpected keyword argument 'shared'"),
+    ],
+)
+def test_a_call_of_the_class_with_other_arguments_is_an_error(arguments, named, text):
+    with pytest.raises(TypeError, match=text):
+        LoDTensor(*arguments, **named)
+
+
+def test_subclasses_with_and_without_a_new_of_their_own():
+    class Named(LoDTensor):
+        def __new__(cls, values, lod, name):
+            made = super().__new__(cls, values, lod)
+            made.name = name
+            return made
+
+    class Plain(LoDTensor):
+        pass
+
+    lod = LoD.from_lengths([2, 1])
+    named, plain = Named(np.arange(3), lod, "a"), Plain(np.arange(3), lod)
+    assert (type(named), named.name, type(plain)) == (Named, "a", Plain)
+    assert named.tolist() == plain.tolist() == [[0, 1], [2]]
+    assert type(Plain.from_lengths(np.arange(3), [3])) is Plain
+    with pytest.raises(TypeError, match="not a subclass"):
+        LoDTensor.__new__(int, np.arange(3), lod)

@@ -22,7 +22,7 @@ from lodcore.operators.lod_rules import first_levels, levels_of, outer
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Batches, Index, Nested, NestedIndex, Rows, as_batches
-from lodcore.tensors import lod_body, lod_tensor_body
+from lodcore.tensors import fast_paths, lod_body, lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.joining import check_coarser, concat_lods
 from lodcore.tensors.lod import LoD
@@ -201,7 +201,7 @@ def sequence_concat(xs: Any, level: int = -1, out: Array | None = None) -> LoDTe
     """
     where = "sequence_concat"
     batches: list[LoDTensor] = []
-    alike = lod_tensor_body.uniform_parts(xs) if type(xs) is list else None
+    alike = fast_paths.uniform_parts(xs) if type(xs) is list else None
     if alike is None:
         batches = _batches(where, xs)
     values, lods = alike or ([], [x.lod for x in batches])

@@ -17,7 +17,7 @@ from lodcore.operators.lod_rules import levels_of
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Index, Rows
-from lodcore.tensors import lod_body, lod_tensor_body
+from lodcore.tensors import fast_paths, lod_body, lod_tensor_body
 from lodcore.tensors.joining import check_coarser
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -192,7 +192,7 @@ def _side_level(true: Any, false: Any, level: Any) -> int:
 
 def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int, saved: Saved) -> LoDTensor:
     """Merge the sequences of level k."""
-    values, lods = lod_tensor_body.uniform_parts([true, false]) or _checked(true, false)
+    values, lods = fast_paths.uniform_parts([true, false]) or _checked(true, false)
     total = check_coarser(where, lods, ("when_true", "when_false").__getitem__, k - 1)
     counts = [lods[0].num_sequences(k), lods[1].num_sequences(k)]
     chosen = _chosen_of(mask, *counts)

@@ -9,6 +9,11 @@ ctypedef fused number:
     int64_t
     uint64_t
 
+ctypedef fused position:
+    double
+    int64_t
+    uint64_t
+
 
 cdef inline bint goes_behind(number one, number v, bint right) noexcept nogil:
     """Return whether a number v is inserted after another one; nan sorts after all others."""
@@ -29,11 +34,19 @@ cdef inline int64_t place_of(const number* x, int64_t length, number v, bint rig
     return low + goes_behind(x[low], v, right)
 
 
-cdef inline double between(double x, const double* xp, const double* fp) noexcept nogil:
+cdef inline double apart(position low, position high) noexcept nogil:
+    """Subtract positions; the difference of integers is exact before it becomes float64."""
+    if position is double:
+        return high - low
+    else:
+        return <double> (<uint64_t> high - <uint64_t> low)
+
+
+cdef inline double between(position x, const position* xp, const double* fp) noexcept nogil:
     """Interpolate between two points as np.interp does: from the second point if infinity makes the result nan."""
-    cdef double slope = (fp[1] - fp[0]) / (xp[1] - xp[0]), found = slope * (x - xp[0]) + fp[0]
+    cdef double slope = (fp[1] - fp[0]) / apart(xp[0], xp[1]), found = slope * apart(xp[0], x) + fp[0]
     if found != found:
-        found = slope * (x - xp[1]) + fp[1]
+        found = slope * -apart(x, xp[1]) + fp[1]
         if found != found and fp[0] == fp[1]:
             found = fp[0]
     return found
@@ -73,17 +86,20 @@ def search_rows(const number[::1] x not None, const int64_t[::1] offsets not Non
                     out[r] = place_of(first, offsets[s + 1] - offsets[s], v[r], False)
 
 
-def interpolate_rows(const double[::1] x not None, const int64_t[::1] wanted not None, const double[::1] xp not None,
-                     const double[::1] fp not None, const int64_t[::1] offsets not None, double[::1] out not None,
-                     int64_t[::1] places not None, double[::1] weights not None):
+def interpolate_rows(const position[::1] x not None, const int64_t[::1] wanted not None,
+                     const position[::1] xp not None, const double[::1] fp not None,
+                     const int64_t[::1] offsets not None, double[::1] out not None, int64_t[::1] places not None,
+                     double[::1] weights not None):
     """Interpolate between the points of the same sequence.
 
     Parameters
     ----------
-    x : float64, shape (n_wanted,)
+    x : float64, int64 or uint64, shape (n_wanted,)
     wanted : int64, shape (n_seqs + 1,), in rows of x
-    xp, fp : float64, shape (n_points,)
-        The points. xp increases within each sequence; otherwise the results are undefined.
+    xp : as x, shape (n_points,)
+        Increases within each sequence; otherwise the results are undefined.
+    fp : float64, shape (n_points,)
+        The values of the points.
     offsets : int64, shape (n_seqs + 1,), in points
     out : float64, shape (n_wanted,)
         Before the first point, the value of that point; after the last point, the value of that one; nan if x is nan,
@@ -95,7 +111,6 @@ def interpolate_rows(const double[::1] x not None, const int64_t[::1] wanted not
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
     cdef int64_t s, r, k, length, first
-    cdef double apart
     if (wanted.shape[0] != n_seqs + 1 or xp.shape[0] != offsets[n_seqs] or fp.shape[0] != xp.shape[0]
             or x.shape[0] != wanted[n_seqs] or out.shape[0] != x.shape[0] or places.shape[0] != x.shape[0]
             or weights.shape[0] != x.shape[0]):
@@ -113,7 +128,6 @@ def interpolate_rows(const double[::1] x not None, const int64_t[::1] wanted not
                     out[r], places[r], weights[r] = fp[k], k, 0
                     continue
                 k += first
-                apart = xp[k + 1] - xp[k]
-                weights[r] = (x[r] - xp[k]) / apart
+                weights[r] = apart(xp[k], x[r]) / apart(xp[k], xp[k + 1])
                 places[r] = k
                 out[r] = fp[k] if x[r] == xp[k] else between(x[r], &xp[k], &fp[k])

@@ -1,6 +1,6 @@
 """Twin of lodcore/kernels/search.pyx."""
 
-from numpy import errstate
+from numpy import errstate, integer
 
 
 def _goes_behind(one, v, right):
@@ -30,6 +30,11 @@ def search_rows(x, offsets, v, wanted, right, out):
             out[r] = _place(x, offsets[s], offsets[s + 1], v[r], right)
 
 
+def _apart(low, high):
+    """Subtract positions; the difference of integers is exact before it becomes float64."""
+    return float(int(high) - int(low)) if isinstance(high, integer) else high - low
+
+
 def interpolate_rows(x, wanted, xp, fp, offsets, out, places, weights):
     """Interpolate between the points of the same sequence."""
     n_seqs = len(offsets) - 1
@@ -49,11 +54,11 @@ def interpolate_rows(x, wanted, xp, fp, offsets, out, places, weights):
                 out[r], places[r], weights[r] = fp[k], k, 0
                 continue
             with errstate(all="ignore"):
-                apart = xp[k + 1] - xp[k]
-                weights[r] = (x[r] - xp[k]) / apart
+                apart = _apart(xp[k], xp[k + 1])
+                weights[r] = _apart(xp[k], x[r]) / apart
                 places[r] = k
                 slope = (fp[k + 1] - fp[k]) / apart
-                found = fp[k] if x[r] == xp[k] else slope * (x[r] - xp[k]) + fp[k]
+                found = fp[k] if x[r] == xp[k] else slope * _apart(xp[k], x[r]) + fp[k]
                 if found != found:  # as np.interp does: from the second point
-                    found = slope * (x[r] - xp[k + 1]) + fp[k + 1]
+                    found = slope * -_apart(x[r], xp[k + 1]) + fp[k + 1]
                 out[r] = fp[k] if found != found and fp[k] == fp[k + 1] else found

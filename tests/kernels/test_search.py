@@ -35,7 +35,7 @@ class TestTwins:
     def test_search(self, drawn, right):
         agree("search.search_rows", *drawn, right, unwritten(len(drawn[2])))
 
-    @given(searches(st.just("f8")), SEEDS)
+    @given(searches(st.sampled_from(["f8", "i8", "u8"])), SEEDS)
     def test_interpolate(self, drawn, seed):
         xp, offsets, x, wanted = drawn
         random = np.random.default_rng(seed)
@@ -115,6 +115,16 @@ def test_search_rows_distinguishes_integers_beyond_float64(dtype, far):
         out = unwritten(4)
         kernels.search.search_rows(x, int64([0, 4]), v, int64([0, 4]), right, out)
         assert out.tolist() == wanted
+
+
+@for_each(("dtype", "start"), [("i8", -(2**63)), ("i8", 2**63 - 200), ("u8", 2**64 - 200)])
+def test_interpolate_rows_between_integers_beyond_float64(dtype, start):
+    """Distances are those from the neighbours, however far the first point is."""
+    xp, x = np.array([-(2**63) if dtype == "i8" else 0, start + 1, start + 101], dtype), np.array([start + 26], dtype)
+    out, places, weights = np.zeros(1), np.zeros(1, np.int64), np.zeros(1)
+    arguments = x, int64([0, 1]), xp, np.array([7.0, 0.0, 8.0]), int64([0, 3])
+    kernels.search.interpolate_rows(*arguments, out, places, weights)
+    assert (out[0], places[0], weights[0]) == (2, 1, 0.25)
 
 
 def test_arrays_that_do_not_belong_together():

@@ -132,6 +132,8 @@ def sequence_gaps(x: Any, gap: Any, level: int = -1) -> Any:
     x = nested_operand(f"{where}: x", x)
     level = level_of(where, x.num_levels, level)
     least = distance_of(f"{where}: gap", gap, x.dtype)
+    if x.dtype.kind == "f":  # differences of shorter floats would be rounded
+        x = cast(x, np.float64)
     if x.dtype.kind in "mM":
         least = number_of_units(f"{where}: gap", least, x.dtype)
     if type(x) is LoDTensor:
@@ -149,8 +151,6 @@ def _gaps(x: LoDTensor, least: Any, level: int) -> LoDTensor:
     """Return the gaps between rows that are there; beside nan, and between equal infinities, there are none."""
     later, before, found = x.values[1:], x.values[:-1], np.zeros(x.values.shape, np.bool_)
     if x.dtype.kind == "f":  # also between sequences, where it counts for nothing
-        if least > float(np.finfo(x.dtype).max):  # than any difference that the dtype can hold
-            later, before = later.astype(np.float64), before.astype(np.float64)
         with np.errstate(all="ignore"):
             np.greater(later - before, least, out=found[1:])
     elif x.dtype.kind in "mM":

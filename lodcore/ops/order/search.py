@@ -182,7 +182,7 @@ def sequence_interp(x: Any, xp: Any, fp: Any, *, saved: Saved = None) -> LoDTens
     check_equal(where, xp.lod, fp.lod, "fp", "xp")
     _check_sequences(where, x, xp, "xp")
     last = x.lod.num_levels - 1
-    wanted, known = _places(x, xp)
+    wanted, known = _places(x.values, xp.values)
     values = fp.values.astype(DOUBLE, copy=False)
     columns = values.reshape(len(values), math.prod(values.shape[1:])).T
     result, weights, places = np.empty(len(wanted)), np.empty(len(wanted)), buffers.new_int64(len(wanted))
@@ -199,25 +199,11 @@ def sequence_interp(x: Any, xp: Any, fp: Any, *, saved: Saved = None) -> LoDTens
     return lod_tensor_body.new_tensor(made, x.lod)
 
 
-def _places(x: LoDTensor, xp: LoDTensor) -> tuple[Array, Array]:
-    """Return positions as float64; integers, which it may not hold, as distances from the first point of a sequence."""
-    if np.result_type(x.dtype, xp.dtype) not in (np.int64, np.uint64):  # of both, it is float64
-        return x.values.astype(DOUBLE, copy=False), xp.values.astype(DOUBLE, copy=False)
-    wanted, known = _comparable(x.values, xp.values)
-    bounds = xp.lod.offsets(-1)
-    filled = bounds[1:] > bounds[:-1]
-    first = np.zeros(len(filled), known.dtype)
-    first[filled] = known[bounds[:-1][filled]]
-    return (
-        _distances(wanted, np.repeat(first, x.lod.lengths(-1))),
-        _distances(known, np.repeat(first, xp.lod.lengths(-1))),
-    )
-
-
-def _distances(x: Array, first: Array) -> Array:
-    """Subtract integers; of the lesser from the greater, as uint64 holds what int64 may not."""
-    apart = (np.maximum(x, first).view(np.uint64) - np.minimum(x, first).view(np.uint64)).astype(DOUBLE)
-    return np.where(x < first, -apart, apart)
+def _places(x: Array, xp: Array) -> tuple[Array, Array]:
+    """Return positions as integers, whose distances are exact, if one dtype holds both; otherwise as float64."""
+    if np.result_type(x, xp) in (np.int64, np.uint64):  # of signed and unsigned ones, it is float64
+        return _comparable(x, xp)
+    return x.astype(DOUBLE, copy=False), xp.astype(DOUBLE, copy=False)
 
 
 def _check_points(x: Any, xp: Any, fp: Any) -> None:

@@ -114,7 +114,7 @@ def windows_around(x: Any, before: Any, after: Any = 0, times: Any = None, close
         stop = np.minimum(add(places, reach[1] + 1), lengths)
     else:
         times = _times_of(name, "times", times)
-        times = check(same_structure, times, x, where=name, name="times", other="x")
+        times = _in_float64(check(same_structure, times, x, where=name, name="times", other="x"))
         sides = CLOSED[closed]
         low, high = _moved(name, "before", times, before, minus), _moved(name, "after", times, after, add)
         start = sequence_searchsorted(times, low, sides[0])
@@ -127,6 +127,11 @@ def windows_around(x: Any, before: Any, after: Any = 0, times: Any = None, close
     inside = arange(rows(add(first, start)), rows(add(first, stop)))
     windows = gather_nested(inside, add(first, lod_positions(x, -1)))
     return gather_nested(rows(x), windows)
+
+
+def _in_float64(times: Any) -> Any:
+    """Return floats as float64, in which sums and differences of shorter ones are hardly rounded; others unchanged."""
+    return cast(times, np.float64) if times.dtype.kind == "f" else times
 
 
 def _moved(name: str, side: str, times: Any, given: Any, move: Any) -> Any:
@@ -337,9 +342,12 @@ def _apart(low: Any, high: Any) -> Any:
     if low.dtype.kind == "f" or high.dtype.kind == "f":  # equal infinities are not apart
         same = equal(low, high)
         low, high = where(same, 0, low), where(same, 0, high)
-    if low.dtype.kind in "biu" and high.dtype.kind in "biu":
-        low, high = cast(low, np.uint64), cast(high, np.uint64)
-    return minus(high, low)
+        return minus(_in_float64(high), _in_float64(low))
+    distance = minus(cast(high, np.uint64), cast(low, np.uint64))
+    if low.dtype.kind == "i" and high.dtype == np.uint64:  # from a negative number it may exceed the greatest one
+        below = logical_and(less_than(low, 0), less_than(distance, high))
+        distance = where(below, np.uint64(2**64 - 1), distance)
+    return distance
 
 
 def _distance_of(tolerance: Any, low: Any, high: Any, apart: Any) -> Any:
@@ -419,7 +427,8 @@ def sequence_resample(x: Any, n: int, times: Any = None) -> Any:
     at = lod_positions(x, -1) if times is None else _floats(name, _times_of(name, "times", times))
     at = cast(at, np.float64)
     ends = [reshape_rows(sequence_pool(at, end, np.nan), (1,)) for end in ("first", "last")]
-    points = add(ends[0], mul(minus(ends[1], ends[0]), np.linspace(0.0, 1.0, count)))
+    share = np.linspace(0.0, 1.0, count)
+    points = where(share == 1, ends[1], add(ends[0], mul(minus(ends[1], ends[0]), share)))
     return with_arguments(
         {"xp": "times", "fp": "x"}, sequence_interp, rows_to_level(np.minimum(points, ends[1])), at, x
     )

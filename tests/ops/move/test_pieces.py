@@ -158,3 +158,11 @@ def test_sequence_split_of_split_sequences_keeps_every_level():
 def test_gaps_beyond_what_the_dtype_can_hold(dtype, ends, gap):
     x = LoDTensor.from_lengths(np.array([-ends, ends, ends, np.inf, np.inf, np.nan, 0], dtype), [4, 3])
     assert lodcore.sequence_gaps(x, gap).tolist() == [[False, True, False, True], [False, False, False]]
+
+
+@for_each("dtype", ["f2", "f4"])
+def test_sequence_gaps_of_short_floats_are_not_rounded(dtype):
+    far = 2.0 ** (np.finfo(dtype).nmant + 1)
+    x = lodcore.array([[-1, far], [0, far]], dtype=dtype)
+    assert lodcore.sequence_gaps(x, far).tolist() == [[False, True], [False, False]]
+    assert_recorded(lambda x: lodcore.sequence_gaps(x, far), x)

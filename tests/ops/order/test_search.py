@@ -83,6 +83,12 @@ def test_sequence_interp_at_integers_of_any_size_is_exact_between_near_ones(dtyp
     np.testing.assert_allclose(np.sum(back(found.with_values(np.ones(26)))[0].values), 24)  # 2 have no points
 
 
+def test_sequence_interp_at_integers_measures_from_the_point_before():
+    far = 1_700_000_000_000_000_001
+    assert lodcore.sequence_interp([[1]], [[-(2**63), 1, 2]], [[0.0, 0.0, -3.0]]).tolist() == [[0.0]]
+    assert lodcore.sequence_interp([[far + 50]], [[0, far, far + 100]], [[9.0, 0.0, 1.0]]).tolist() == [[0.5]]
+
+
 def test_sequence_interp_between_equal_points_has_finite_gradients():
     """Also at the points, before the first and after the last; nothing warns."""
     x, xp = lodcore.array([[0.0, 1.0, 1.5, 2.0, 9.0], [5.0]]), lodcore.array([[1.0, 1.0, 2.0, 2.0], [5.0, 5.0]])

@@ -447,3 +447,45 @@ def test_sequences_are_joined_by_keys_in_a_program():
     for keys in ([3, 3], [1, 1]):
         with pytest.raises(ValueError, match="join_asof: y_keys: repeat"):
             lodcore.join_asof(x, y, x_keys=[1, 2], y_keys=keys)
+
+
+@for_each("dtype", ["f2", "f4"])
+def test_distances_of_short_floats_are_not_rounded(dtype):
+    """2**n + 1 is no number of the dtype, and still further from -1 than 2**n is from 0."""
+    far = 2.0 ** (np.finfo(dtype).nmant + 1)
+    times, last, before = (lodcore.array([one], dtype=dtype) for one in ([far, far + 2], [far], [-1, far - 1]))
+    x = lodcore.array([[0, 1]])
+
+    assert lodcore.windows_around(x, 1, 1, times).tolist() == [[[0], [1]]]
+    assert lodcore.windows_around(x, 1, 0, times, "right").tolist() == [[[0], [1]]]
+    assert lodcore.join_asof(last, before[:, :1], tolerance=far)[0].tolist() == [[-1]]
+    assert lodcore.join_asof(last, before, direction="nearest", tolerance=1)[0].tolist() == [[1]]
+
+
+def test_a_tolerance_beyond_the_dtype_of_the_times_is_not_infinite():
+    x, y = lodcore.array([[np.inf]], dtype="f2"), lodcore.array([[1, 1000]], dtype="f2")
+    assert lodcore.join_asof(x, y, tolerance=70_000)[0].tolist() == [[-1]]
+
+
+@for_each(
+    ("x", "y", "direction", "tolerance", "place"),
+    [
+        (2**64 - 1, [-1], "backward", 2, -1),
+        (2**64 - 1, [-1, 2**63 - 1], "nearest", 2**63, 1),
+        (2**64 - 3, [-(2**63)], "backward", 2**63, -1),
+        (2**63, [-5], "backward", 2**63 + 5, 0),
+        (2**63, [-5], "backward", 2**63 + 4, -1),
+    ],
+)
+def test_join_asof_of_signed_and_unsigned_integers_does_not_wrap(x, y, direction, tolerance, place):
+    times, known = lodcore.array([[x]], dtype="u8"), lodcore.array([y])
+    assert lodcore.join_asof(times, known, direction=direction, tolerance=tolerance)[0].tolist() == [[place]]
+    if direction == "backward":
+        found = lodcore.join_asof(known, times, direction="forward", tolerance=tolerance)
+        assert found[0].tolist() == [[0 if place >= 0 else -1]]
+
+
+def test_the_last_point_of_a_resampled_sequence_is_its_last_row():
+    x, times = lodcore.array([[7.5, 3.0, 3.25]]), lodcore.array([[-1e300, 0.5, 1e16]])
+    assert lodcore.sequence_resample(x, 2, times).tolist() == [[7.5, 3.25]]
+    assert lodcore.sequence_resample(x, 1, times).tolist() == [[7.5]]

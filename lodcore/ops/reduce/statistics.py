@@ -9,7 +9,7 @@ import numpy as np
 from lodcore.base.memory import flag, integer
 from lodcore.base.naming import named, with_arguments
 from lodcore.errors import DTypeError
-from lodcore.ops.elementwise.compare import greater_than, not_equal
+from lodcore.ops.elementwise.compare import greater_than, logical_and, not_equal
 from lodcore.ops.elementwise.convert import cast, full_like
 from lodcore.ops.elementwise.math import add, div, minus, mul, sqrt, where
 from lodcore.ops.move.values import spread
@@ -90,13 +90,18 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         found = reductions.mean(x, axis, keepdims=keepdims)
         return (found, cast(_mass(x, None, axis, keepdims), found.dtype)) if returned else found
     mass = _mass(x, weights, axis, keepdims)
-    found = _ratio(_sum(x, weights, axis, keepdims), mass)
+    found = _or_nan(not_equal(mass, 0), div(_sum(x, weights, axis, keepdims), _divisor(mass)))
     return (found, cast(mass, found.dtype)) if returned else found
 
 
-def _ratio(x: Any, y: Any) -> Any:
-    """Divide without warnings; 0 / 0 is nan."""
-    return div(x, where(not_equal(y, 0), y, float("nan")))
+def _or_nan(known: Any, x: Any) -> Any:
+    """Return nan where a result does not exist, from which no gradient comes: x is a number there, as all before it."""
+    return where(known, x, float("nan"))
+
+
+def _divisor(mass: Any) -> Any:
+    """Return sums of weights, 1 instead of 0."""
+    return where(not_equal(mass, 0), mass, 1)
 
 
 @named
@@ -164,7 +169,14 @@ def _together(name: str, axis: Any, *operands: Any) -> tuple[Any, ...]:
 def _centred(name: str, x: Any, axis: Any, weights: Any) -> Any:
     """Subtract the mean from values."""
     x = _real(name, "x", x)
-    return minus(x, average(x, axis, weights, keepdims=axis is not None))
+    return minus(x, _mean(x, axis, weights, keepdims=axis is not None))
+
+
+def _mean(x: Any, axis: Any, weights: Any, keepdims: bool = False) -> Any:
+    """Average values; 0 where the weights are 0."""
+    if weights is None:
+        return reductions.mean(x, axis, keepdims=keepdims)
+    return div(_sum(x, weights, axis, keepdims), _divisor(_mass(x, weights, axis, keepdims)))
 
 
 @named
@@ -198,9 +210,10 @@ def cov(x: Any, y: Any, axis: Any = None, weights: Any = None, ddof: Any = 0) ->
     product = mul(_centred("cov", x, axis, weights), _centred("cov", y, axis, weights))
     total, left = _sum(product, weights, axis), _mass(product, weights, axis)
     if ddof == 0:
-        return _ratio(total, left)
+        return _or_nan(not_equal(left, 0), div(total, _divisor(left)))
     left = minus(left, ddof)
-    return div(total, where(greater_than(left, 0), left, float("nan")))
+    known = greater_than(left, 0)
+    return _or_nan(known, div(total, where(known, left, 1)))
 
 
 @named
@@ -228,17 +241,19 @@ def corr(x: Any, y: Any, axis: Any = None, weights: Any = None) -> Any:
     axis, x, y, weights = _together("corr", axis, x, y, weights)
     one, other = _centred("corr", x, axis, weights), _centred("corr", y, axis, weights)
     mass = _mass(one, weights, axis)
-    pairs = ((one, average(x, axis, weights), eps[0]), (other, average(y, axis, weights), eps[1]))
-    squares = mul(*(_squares(*pair, mass, weights, axis) for pair in pairs))
-    return _ratio(_sum(mul(one, other), weights, axis), sqrt(squares))
+    pairs = ((one, _mean(x, axis, weights), eps[0]), (other, _mean(y, axis, weights), eps[1]))
+    (squares, varies), (others, others_vary) = (_squares(*pair, mass, weights, axis) for pair in pairs)
+    found = div(_sum(mul(one, other), weights, axis), sqrt(mul(squares, others)))
+    return _or_nan(logical_and(varies, others_vary), found)
 
 
-def _squares(centred: Any, middle: Any, eps: float, mass: Any, weights: Any, axis: Any) -> Any:
-    """Sum the squares of centred numbers; nan where they are constant but for rounding."""
+def _squares(centred: Any, middle: Any, eps: float, mass: Any, weights: Any, axis: Any) -> tuple[Any, Any]:
+    """Sum the squares of centred numbers, and return whether these vary but for rounding; the sum is 1 if not."""
     squares, rest = _sum(mul(centred, centred), weights, axis), _sum(centred, weights, axis)
     least = mul(mul(middle, middle), mul(mass, (ROUNDING * eps) ** 2))
-    exact = minus(squares, _ratio(mul(rest, rest), mass))  # since the average of many numbers is not
-    return where(greater_than(exact, add(least, mul(squares, 0.01))), squares, float("nan"))
+    exact = minus(squares, div(mul(rest, rest), _divisor(mass)))  # since the average of many numbers is not
+    varies = logical_and(not_equal(mass, 0), greater_than(exact, add(least, mul(squares, 0.01))))
+    return where(varies, squares, 1), varies
 
 
 @named
@@ -272,14 +287,11 @@ def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[A
     # Both, since the distances of x do not add up to 0 exactly, and what is left would be multiplied by the mean of y.
     one, other = _centred("linear_fit", x, axis, weights), _centred("linear_fit", y, axis, weights)
     mass = _mass(one, weights, axis)
-    middle = average(x, axis, weights)
-    squares = _squares(one, middle, eps[0], mass, weights, axis)
-    slope = _ratio(_sum(mul(one, other), weights, axis), squares)
-    intercept = minus(average(y, axis, weights), mul(slope, middle))
-    share = _ratio(mul(middle, middle), squares)
-    return (
-        intercept,
-        slope,
-        sqrt(add(_ratio(full_like(mass, 1), mass), share)),
-        sqrt(_ratio(full_like(mass, 1), squares)),
-    )
+    middle = _mean(x, axis, weights)
+    squares, varies = _squares(one, middle, eps[0], mass, weights, axis)
+    slope = div(_sum(mul(one, other), weights, axis), squares)
+    intercept = minus(_mean(y, axis, weights), mul(slope, middle))
+    each, share = div(full_like(mass, 1), _divisor(mass)), div(mul(middle, middle), squares)
+    intercept_error, slope_error = sqrt(add(each, share)), sqrt(div(full_like(mass, 1), squares))
+    intercept, slope = _or_nan(varies, intercept), _or_nan(varies, slope)
+    return intercept, slope, _or_nan(varies, intercept_error), _or_nan(varies, slope_error)

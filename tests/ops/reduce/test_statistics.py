@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoD, LoDTensor, ops
+from lodcore import LoD, LoDTensor, ops, vjp
 from lodcore.graph import Executor, Program, data, grad_check
 from tests.helpers.agree import values_of
 from tests.helpers.draw import lods
@@ -275,3 +275,26 @@ def test_linear_fit_of_one_x_for_several_columns_equals_that_of_its_copies(axis,
         v, w = data("x", (None, 1), "f8"), data("y", (None, 3), "f8")
         recorded = [*lodcore.linear_fit(v, w, axis, weights)]
     np.testing.assert_array_equal(Executor().run(program, {"x": x, "y": y}, recorded), found)
+
+
+@for_each("weighted", [False, True])
+def test_a_sequence_whose_result_is_nan_has_a_gradient_of_zeros(weighted):
+    """So that results that do not exist can be left out by a mask."""
+    x = lodcore.array([[1.0, 2.0, 4.0], [3.0], [], [2.0, 2.0]])
+    weights = lodcore.array([[1.0, 2.0, 1.0], [0.0], [], [0.0, 0.0]]) if weighted else None
+    calls = [
+        lambda x: ops.corr(x, x * x, 1, weights),
+        lambda x: ops.corr(x, x[:, ::-1], 1, weights),
+        lambda x: ops.cov(x, x * x, 1, weights, ddof=1),
+        *(lambda x, k=k: ops.linear_fit(x, x * x, 1, weights)[k] for k in range(4)),
+        *([lambda x: ops.average(x, 1, weights), lambda x: ops.moment(x, 3, 1, weights)] if weighted else []),
+    ]
+    for call in calls:
+        found, pullback = vjp(call, x)
+        missing = np.isnan(found)
+        assert missing[:2].tolist() == [False, True]
+        for cotangent in (~missing * 1.0, np.ones(4)):
+            gradient = pullback(cotangent)[0]
+            assert np.isfinite(gradient.values).all()
+            assert np.abs(gradient[0]).sum() > 0
+            assert not gradient[1].any()

@@ -5,7 +5,7 @@ An oracle uses these instead of those of `math`, so that it also works on the nu
 
 import math
 
-__all__ = ["add_up", "divide", "exp", "floating", "log", "no_derivatives", "sqrt", "tanh"]
+__all__ = ["add_up", "divide", "exp", "floating", "log", "sqrt", "tanh"]
 
 
 def add_up(numbers, start=0):
@@ -25,12 +25,6 @@ def divide(x, y):
 def floating(x):
     """Convert an integer to a float."""
     return float(x) if isinstance(x, int) else x
-
-
-def no_derivatives(x, numbers):
-    """Make a number whose derivatives with respect to others are nan, where a function has none."""
-    total = add_up(numbers) * math.nan
-    return x if isinstance(total, float) else total.chain(x if isinstance(x, float) else x.value, 1.0)
 
 
 def _function(compute, derivative):

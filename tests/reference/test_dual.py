@@ -125,7 +125,6 @@ KINKS = [
     (lambda x: x * 0.0, math.inf, math.nan, 0.0),
     (lambda x: -x, -0.0, 0.0, -1.0),
     (lambda x: +x, 2.0, 2.0, 1.0),
-    (lambda x: reals.no_derivatives(7.0, [x, 2 * x]), 1.0, 7.0, math.nan),
     (reals.floating, 2.0, 2.0, 1.0),
     (lambda x: reals.add_up([x, x, 1.0]), 2.0, 5.0, 2.0),
     (lambda x: reals.add_up([x, x], x), 2.0, 6.0, 3.0),

@@ -89,6 +89,9 @@ def test_quantiles_ranks_and_windows():
 def test_logsumexp_of_empty_and_infinite_columns():
     assert [softmax.logsumexp(column) for column in ([], [-INF], [-INF, -INF], [INF, 1.0])] == [-INF, -INF, -INF, INF]
     assert softmax.logsumexp([-INF, 2.0]) == 2.0
+    for column, shares in (([INF, 1.0, INF], [0.5, 0, 0.5]), ([-INF, -INF], [0.5, 0.5]), ([-INF, 2.0], [0, 1])):
+        found = derivatives(softmax.logsumexp([Dual(x, {k: 1.0}) for k, x in enumerate(column)]))
+        assert [found.get(k, 0) for k in range(len(column))] == shares
 
 
 def test_groups_of_nan():

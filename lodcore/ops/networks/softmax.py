@@ -136,7 +136,8 @@ def sequence_logsumexp(x: Any, level: int = -1) -> Any:
     Notes
     -----
     Large numbers do not overflow. The result is -inf for an empty sequence and one with -inf only, inf for one with
-    inf, and nan for one with nan. The gradient is the softmax.
+    inf, and nan for one with nan. The gradient is the softmax; where the result is infinite, the greatest
+    numbers share it equally.
 
     Examples
     --------
@@ -164,15 +165,27 @@ def _(x: Spec, level: int) -> Spec:
 
 
 @sequence_logsumexp.define_vjp
-def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
+def _(d: Array, x: LoDTensor, out: Any, level: int, context: Any) -> Array:
     d_x: Array = context.new("x")
     work, _ = _reals_of("sequence_logsumexp", d_x.dtype)
     cells = cells_for(d_x, work)
     offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level))
     rows, values = cells_of(d, work), cells_of(x.values, work)
+    values = _with_finite_maxima(values, cells_of(rows_of(out), work), np.diff(offsets))
     over_sequences(kernels.softmax.spread_softmax, "sror", rows, values, offsets, cells, cost=COST)
     convert_into(cells, d_x)
     return d_x
+
+
+def _with_finite_maxima(x: Array, sums: Array, lengths: Array) -> Array:
+    """Return numbers with the same softmax; in sequences of infinite sums, the limit: infinity minus itself is nan."""
+    infinite = np.isinf(sums) & (lengths > 0)[:, None]
+    if not infinite.any():
+        return x
+    infinite, greatest = np.repeat(infinite, lengths, axis=0), x == np.repeat(sums, lengths, axis=0)
+    x = np.where(infinite, x.dtype.type(-np.inf), x)
+    x[infinite & greatest] = 0
+    return x
 
 
 @operator(x=Nested)

@@ -37,6 +37,28 @@ def test_softmax_and_logsumexp_with_infinities_and_nan(dtype):
     assert logs.dtype == dtype
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_gradients_of_logsumexp_at_infinities_are_limits(dtype):
+    """As those of logaddexp: the greatest number has all of it, and equal ones, also infinities, have equal shares."""
+    inf, nan = np.inf, np.nan
+    sequences = [[0, -inf, 0], [inf, 1], [1, inf, inf, -inf], [-inf, -inf], [], [inf], [-inf], [nan, inf]]
+    shares = [[0.5, 0, 0.5], [1, 0], [0, 0.5, 0.5, 0], [0.5, 0.5], [], [1], [1], [nan, nan]]
+    x = LoDTensor.from_lengths(np.concatenate(sequences).astype(dtype), [len(one) for one in sequences])
+    d, wanted = np.arange(2, 2 + len(sequences)), np.concatenate(shares).astype(dtype)
+    with np.errstate(all="raise"):
+        (found,) = vjp(sequence_logsumexp, x)[1](d.astype(dtype))
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found.values, np.repeat(d, x.lod.lengths()) * wanted)
+    columns = x.with_values(np.stack([np.zeros(len(wanted), dtype), x.values], 1))
+    (found,) = vjp(sequence_logsumexp, columns)[1](np.ones((len(d), 2), dtype))
+    even = np.repeat(1 / np.maximum(x.lod.lengths(), 1), x.lod.lengths())
+    np.testing.assert_allclose(found.values, np.stack([even, wanted], 1), rtol=2e-3)
+    for share, name in ((x[1], np.logaddexp), (x[3], np.logaddexp)):
+        pairs = vjp(name, share[:1], share[1:])[1](np.ones(1, dtype))
+        both = vjp(sequence_logsumexp, LoDTensor.from_lengths(share, [2]))[1](np.ones(1, dtype))[0]
+        np.testing.assert_array_equal(np.concatenate(pairs), both.values)
+
+
 @pytest.mark.parametrize("dtype", ["f4", ">f8"])
 @pytest.mark.parametrize("shape", [(7,), (2, 9), (3, 1, 5), (2, 3, 4, 2), (0, 3), (3, 0, 2)])
 @pytest.mark.parametrize("order", [lambda x: x, np.transpose, lambda x: np.repeat(x, 2, 0)[::-2]])

@@ -5,7 +5,7 @@ An oracle uses these instead of those of `math`, so that it also works on the nu
 
 import math
 
-__all__ = ["add_up", "divide", "exp", "floating", "log", "sqrt", "tanh"]
+__all__ = ["add_up", "divide", "exp", "floating", "log", "sqrt", "tanh", "times"]
 
 
 def add_up(numbers, start=0):
@@ -25,6 +25,14 @@ def divide(x, y):
 def floating(x):
     """Convert an integer to a float."""
     return float(x) if isinstance(x, int) else x
+
+
+def times(x, y):
+    """Multiply; x = 0 makes even infinity 0."""
+    product = x * y
+    if product == product or x != 0 or y != y:
+        return product
+    return 0.0 if isinstance(product, float) else product.chain(0.0, 1.0)
 
 
 def _function(compute, derivative):

@@ -9,8 +9,8 @@ import numpy as np
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError
 from lodcore.operators.operands import known_value
-from lodcore.ops import cast, exp, index_values, mean, minus, mul
-from lodcore.ops import where as choose
+from lodcore.ops import cast, index_values, mean, minus, mul
+from lodcore.ops.elementwise.sigmoid_cross_entropy import sigmoid_cross_entropy
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -95,11 +95,7 @@ def binary_cross_entropy(logits: Any, labels: Any) -> Any:
         within = (values >= 0) & (values <= 1)
         if not within.all():
             raise ValueError(f"{where}: labels: is {values[~within][0]}; 0 .. 1 is needed")
-    # with a = -abs(logit), it is log(1 + exp(a)) - apart * a: `apart` is how far the label is from the likelier class
-    likely = logits > 0
-    a, apart = choose(likely, -logits, logits), choose(likely, 1 - labels, labels)
-    finite = np.maximum(a, np.finfo(logits.dtype).min)  # 0 times infinity would be nan
-    return minus(np.log1p(exp(a)), mul(apart, choose(apart > 0, a, finite)))
+    return sigmoid_cross_entropy(logits, labels)
 
 
 def _operands(where: str, x: Any, targets: Any, name: str) -> tuple[Any, Any]:

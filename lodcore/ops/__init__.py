@@ -19,6 +19,7 @@ from lodcore.operators.roles import *
 from lodcore.ops.dense.numpy_call import *
 from lodcore.ops.elementwise.convert import *
 from lodcore.ops.elementwise.dropout import *
+from lodcore.ops.elementwise.sigmoid_cross_entropy import *
 from lodcore.ops.index.index import *
 from lodcore.ops.index.index_values import *
 from lodcore.ops.move.checked import *
@@ -62,6 +63,7 @@ _PARTS = frozenset(
         "sequence_prod",
         "sequence_truth",
         "joined_sequences",
+        "sigmoid_cross_entropy",
         "simple_layer",
         "slice_along",
         "take_nested",

@@ -126,6 +126,10 @@ KINKS = [
     (lambda x: -x, -0.0, 0.0, -1.0),
     (lambda x: +x, 2.0, 2.0, 1.0),
     (reals.floating, 2.0, 2.0, 1.0),
+    (lambda x: reals.times(x, math.inf), 0.0, 0.0, math.inf),
+    (lambda x: reals.times(x, 3.0), 2.0, 6.0, 3.0),
+    (lambda x: reals.times(math.inf, x), 0.0, math.nan, math.inf),
+    (lambda x: reals.times(x, math.nan), 0.0, math.nan, math.nan),
     (lambda x: reals.add_up([x, x, 1.0]), 2.0, 5.0, 2.0),
     (lambda x: reals.add_up([x, x], x), 2.0, 6.0, 3.0),
 ]

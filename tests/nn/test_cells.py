@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import Executor, LoDTensor, Program, append_backward, data, kernels, nn, ops
 from lodcore.nn import kept_cells
+from lodcore.ops.elementwise.ufuncs import UFUNC_RULES
 from tests.helpers.new_memory import new_memory_holds_anything
 from tests.helpers.random_cells import (
     COMPILED_CELLS,
@@ -649,3 +650,23 @@ def test_cells_with_powers_are_compiled_with_their_gradients(power):
             run(cell, {"w": W}, X, ZERO)
     assert compiled
     assert all(compiled)
+
+
+@for_each("name", sorted(UFUNC_RULES.keys() - {"float_power"}))  # a state of float32 stays one
+def test_cells_with_any_differentiable_ufunc_are_compiled_with_their_gradients(name):
+    """A vjp rule that asks a question of all numbers at once cannot be compiled."""
+    ufunc, least = getattr(np, name), 1.5 if name == "arccosh" else 0.5
+
+    def cell(p, x, h):
+        between = 0.25 * np.tanh(x @ p["w"] + h) + least
+        made = ufunc(*[between, 0.5 * h + 0.5][: ufunc.nin]) * p["d"]
+        return made, made
+
+    with compilations() as compiled:
+        found = run(cell, {"w": W, "d": np.full(WIDTH, 0.5, "f4")}, X, ZERO)
+    assert compiled
+    assert all(compiled)
+    with operator_by_operator():
+        wanted = run(cell, {"w": W, "d": np.full(WIDTH, 0.5, "f4")}, X, ZERO)
+    for some, others in zip(found, wanted, strict=True):
+        assert_near(some, others, name)

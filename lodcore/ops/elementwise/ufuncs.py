@@ -22,26 +22,26 @@ def _ratio(d: Any, a: Any, b: Any) -> Any:
     return d * np.divide(a, b, out=np.zeros_like(b), where=b != 0)
 
 
-def _along(x: Any, y: Any, length: Any) -> tuple[Any, Any, Any]:
-    """Return finite numbers in the ratios of x, y and their length; infinities count as equal numbers."""
-    far = np.isinf(length)
-    if not far.any():
-        return x, y, length
-    infinite = np.isinf(x) | np.isinf(y)  # otherwise only the length overflows
-    x, y = (choose(far, choose(infinite, np.isinf(one) * np.sign(one), one / 4), one) for one in (x, y))
-    return x, y, np.hypot(x, y)
+def _polar(x: Any, y: Any) -> tuple[Any, Any, Any]:
+    """Return x and y divided by their length, and the length; infinities count as equal numbers, and 0 stays 0."""
+    x, y = np.multiply(x, 1.0), np.multiply(y, 1.0)  # the size of the least integer is none
+    sizes = np.abs(x), np.abs(y)
+    most = np.maximum(*sizes)
+    with np.errstate(invalid="ignore"):  # infinity, or 0, divided by itself
+        x, y = (choose(np.equal(size, most), np.sign(one), one / most) for one, size in zip((x, y), sizes, strict=True))
+    length = np.maximum(np.sqrt(x * x + y * y), 1)  # unless both are 0, the greater one is 1
+    return x / length, y / length, most * length
 
 
-def _hypot(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    x, y, length = _along(x, y, out)
-    return _ratio(d, x, length), _ratio(d, y, length)
+def _hypot(d: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    x, y, _ = _polar(x, y)
+    return d * x, d * y
 
 
 def _arctan2(d: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    length = np.hypot(x, y)
-    x, y, shorter = _along(x, y, length)
-    found = _ratio(d, y, shorter), _ratio(-d, x, shorter)
-    return _ratio(1, found[0], length), _ratio(1, found[1], length)  # in two steps, since a square may overflow
+    x, y, length = _polar(x, y)
+    length = choose(np.equal(length, 0), 1, length)
+    return d * y / length, -d * x / length
 
 
 def _direction(x: Any) -> Any:

@@ -211,6 +211,14 @@ def test_gradients_of_a_length_that_overflows_are_those_of_its_direction(dtype):
         np.testing.assert_allclose(one, [wanted] * 2, rtol=2 * np.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_gradients_of_the_least_lengths_are_those_of_their_direction(dtype):
+    """Such a length has no digits of its own: hypot(least, least) is least."""
+    least = np.array([np.finfo(dtype).smallest_subnormal, 1], dtype)
+    for one, wanted in zip(lodcore.vjp(np.hypot, least, -3 * least)[1](np.ones(2, dtype)), (1, -3), strict=True):
+        np.testing.assert_allclose(one, [wanted / math.sqrt(10)] * 2, rtol=2 * np.finfo(dtype).eps)
+
+
 @pytest.mark.parametrize("name", ["power", "float_power"])
 def test_gradients_of_complex_exponents_of_real_numbers(name):
     x, y = np.array([-1.5, 2.0, 0.0]), np.array([1 + 1j, 1 + 1j, 2 - 1j])

@@ -15,4 +15,5 @@ def assert_recorded(function, x):
         made = function(v)
     later = Executor().run(program, feed={"x": x}, fetch=list(made) if isinstance(made, tuple) else [made])
     for one, other in zip(several, later, strict=True):
+        assert isinstance(one, np.generic) == isinstance(other, np.generic), (one, other)
         assert one.equals(other) if isinstance(one, LoDTensor) else np.array_equal(one, other)

@@ -13,6 +13,7 @@ from lodcore.ops.elementwise.compare import equal
 from lodcore.ops.elementwise.convert import cast
 from lodcore.ops.elementwise.math import add, elementwise, minus, mul
 from lodcore.ops.elementwise.math import where as choose
+from lodcore.ops.reduce.reduce_values import as_number
 
 __all__: list[str] = []
 
@@ -49,7 +50,7 @@ def reduce_dates(name: str, x: Any, reduce: Callable[..., Any], initial: Any, em
     if name == "sum":
         lost = reduce("any", elementwise([x], np.isnat), None, None)
         found = choose(lost, not_a_time(x.dtype), found)
-    return _number(found)
+    return as_number(found)
 
 
 def not_a_time(dtype: np.dtype[Any]) -> Any:
@@ -84,12 +85,7 @@ def mean_of_durations(x: Any, reduce: Callable[[str, Any], Any], empty: Any) -> 
     found = add(mul(quotient, 2**HALF), np.floor_divide(rest, divisor))
     between = np.logical_and(np.less(found, 0), np.greater(np.remainder(rest, divisor), 0))
     made = choose(reduce("any", lost), not_a_time(x.dtype), cast(add(found, cast(between, WHOLE)), x.dtype))
-    return _number(choose(np.greater(count, 0), made, not_a_time(x.dtype) if empty is None else empty))
-
-
-def _number(found: Any) -> Any:
-    """Return a number, if no axis is left."""
-    return found[()] if type(found) is np.ndarray else found
+    return as_number(choose(np.greater(count, 0), made, not_a_time(x.dtype) if empty is None else empty))
 
 
 def _as_numbers(x: Any, above: bool) -> Any:

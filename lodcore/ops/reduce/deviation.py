@@ -26,7 +26,15 @@ from lodcore.ops.elementwise.math import where as choose
 from lodcore.ops.move.expand import sequence_expand_as
 from lodcore.ops.reduce.axes import axes_below, cast_for, count_left, mean, reduce_axes, tensor_of
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of
-from lodcore.ops.reduce.reduce_values import axes_of, brought_last, is_below, mean_dtype, put_back, with_axes_of_1
+from lodcore.ops.reduce.reduce_values import (
+    as_number,
+    axes_of,
+    brought_last,
+    is_below,
+    mean_dtype,
+    put_back,
+    with_axes_of_1,
+)
 from lodcore.tensors import lod_body
 from lodcore.tensors.tensor import Spec
 
@@ -224,7 +232,7 @@ def var(
         found = sequence_var(x, ddof, axes[0] - 1)
         return with_axes_of_1(found, len(axes)) if keepdims else found
     if x.dtype == np.float16:  # which counts up to 2048
-        return cast(var(cast(x, np.float32), axis, None, out, ddof, keepdims, where=where), np.float16)
+        return as_number(cast(var(cast(x, np.float32), axis, None, out, ddof, keepdims, where=where), np.float16))
     if upper and len(upper) <= levels and not is_below(tuple(upper), levels):
         behind = brought_last(x, upper)
         mask = where if where is True else brought_last(greater_than(choose(where, full_like(x, 1), 0), 0), upper)
@@ -277,7 +285,12 @@ def std(
             found = call_named("std", sequence_std, x, ddof, axes[0] - 1)
             return with_axes_of_1(found, len(axes)) if keepdims else found
     squared = call_named("std", var, x, axis, dtype, out, ddof, keepdims, where=where)
+    return root_of(squared)
+
+
+def root_of(squared: Any) -> Any:
+    """Compute square roots, whose derivative is 0 at 0."""
     if not isinstance(squared, Symbol):
         return sqrt(squared)
     wide = greater_than(squared, 0)
-    return choose(wide, sqrt(choose(wide, squared, 1)), squared)
+    return as_number(choose(wide, sqrt(choose(wide, squared, 1)), squared))

@@ -21,7 +21,7 @@ from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense
 from lodcore.ops.elementwise.compare import equal, greater_than, logical_and
 from lodcore.ops.elementwise.convert import cast
-from lodcore.ops.elementwise.math import div, minus, mul, sqrt
+from lodcore.ops.elementwise.math import div, minus, mul
 from lodcore.ops.elementwise.math import where as choose
 from lodcore.ops.index.index import select_by_mask
 from lodcore.ops.move.checked import check, rule
@@ -29,9 +29,9 @@ from lodcore.ops.move.expand import per_sequence
 from lodcore.ops.reduce.axes import any as any_true
 from lodcore.ops.reduce.axes import argmax, argmin, check_keepdims, check_kind, max, mean, min, prod, sum, tensor_of
 from lodcore.ops.reduce.dates import extreme_time
-from lodcore.ops.reduce.deviation import std, var
+from lodcore.ops.reduce.deviation import root_of, std, var
 from lodcore.ops.reduce.product import refuse_empty
-from lodcore.ops.reduce.reduce_values import axes_of, is_below, place_along, put_back
+from lodcore.ops.reduce.reduce_values import as_number, axes_of, is_below, place_along, put_back
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -184,7 +184,7 @@ def nanmean(
         return mean(x, axis, dtype, out, keepdims, where=mask)
     if x.dtype == np.float16:
         found = nanmean(cast(x, np.float32), axis, None, out, keepdims, where=mask)
-        return cast(found, np.float16)
+        return as_number(cast(found, np.float16))
     total, count = sum(x, axis, None, out, keepdims), sum(mask, axis, None, out, keepdims)
     known = choose(greater_than(count, 0), count, np.nan)
     return div(total, known if x.dtype.char in "dD" else cast(known, x.dtype.type(0).real.dtype))
@@ -246,7 +246,7 @@ def _of_kept(
             return function(select_by_mask(x, equal(x, x)), axis, dtype, out, ddof, keepdims)
         if dtype is None and out is None and not keepdims and x.dtype.itemsize > 2:
             squared = _var_of_columns(x, axes_of(name, axis, x.ndim), ddof)
-            return squared if function is var else _root(squared)
+            return squared if function is var else root_of(squared)
     if axis is None and where is True and dtype is None and out is None and not keepdims and is_real(ddof):
         squared = _var_of_numbers(x, float(ddof))
         if squared is not None:
@@ -281,14 +281,6 @@ def _var_of_columns(x: Any, axes: tuple[int, ...], ddof: Any) -> Any:
     left = minus(count, ddof)
     found = div(sum(mul(distance, distance), axes), choose(greater_than(left, 0), left, np.nan))
     return cast(found, x.dtype)
-
-
-def _root(squared: Any) -> Any:
-    """Compute square roots, whose derivative is 0 at 0."""
-    if not isinstance(squared, Symbol):
-        return sqrt(squared)
-    wide = greater_than(squared, 0)
-    return choose(wide, sqrt(choose(wide, squared, 1)), squared)
 
 
 @named
@@ -340,8 +332,7 @@ def _extreme(
         return found
     known = equal(x, x) if floats else known
     missing = np.array("NaT" if x.dtype.kind in "mM" else np.nan, x.dtype)[()]
-    made = choose(any_true(known, axis, None, keepdims), found, missing)
-    return made[()] if type(made) is np.ndarray and made.ndim == 0 else made
+    return as_number(choose(any_true(known, axis, None, keepdims), found, missing))
 
 
 def _extreme_of(dtype: np.dtype[Any], last: float) -> Any:

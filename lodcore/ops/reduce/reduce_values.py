@@ -159,6 +159,11 @@ def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:
     return kept[()]
 
 
+def as_number(found: Any) -> Any:
+    """Return a number if no axis is left, as NumPy's reductions do; some elementwise operators make arrays of it."""
+    return found if found.ndim else found[()]
+
+
 def kept_empty(name: str, empty: Any, dtype: np.dtype[Any]) -> Any:
     """Convert the result for no values to the dtype of the results, which must be able to hold it."""
     if empty is None or isinstance(empty, Symbol):

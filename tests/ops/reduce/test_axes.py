@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, LoDTensor, Program, ShapeError, data, ops, vjp
+from lodcore import DTypeError, Executor, LoDTensor, Program, ShapeError, data, ops, vjp
 from lodcore.operators.roles import spec_of
 from reference.ops.levels import sequences
 from tests.helpers.agree import values_of
@@ -376,3 +376,22 @@ def test_deviation_of_all_values_has_the_bits_of_the_recorded_one(dtype):
             found = getattr(ops, name)(x, ddof=ddof)
             assert found.dtype == wanted.dtype
             assert np.asarray(found).tobytes() == np.asarray(wanted).tobytes()
+
+
+OF_ALL_KINDS = ("sum", "mean", "max", "min", "nansum", "nanmean", "nanmax", "nanmin")
+OF_REAL_NUMBERS = ("prod", "var", "std", "any", "all", "median", "ptp", "argmax", "nanvar", "nanstd", "nanmedian")
+
+
+@for_each("name", [*OF_ALL_KINDS, *OF_REAL_NUMBERS])
+@pytest.mark.parametrize("num_levels", [0, 1])
+def test_reductions_of_all_values_are_numbers_in_every_way_of_running(name, num_levels):
+    """As NumPy's: not arrays without axes."""
+    function = getattr(np, name)
+    for dtype in ("f2", "f4", "f8", "i4", "?", "c16", "m8[s]")[: 7 if name in OF_ALL_KINDS else 4]:
+        rows = np.array([3, 1, 2]).astype(dtype)
+        x = LoDTensor.from_lengths(rows, [2, 0, 1]) if num_levels else rows
+        with Program() as program:
+            made = function(data("x", (None,), dtype, num_levels=num_levels))
+        (later,) = Executor().run(program, {"x": x}, [made])
+        wanted = type(function(rows))
+        assert (dtype, type(function(x)), type(later), type(vjp(function, x)[0])) == (dtype, wanted, wanted, wanted)

@@ -11,14 +11,17 @@ from lodcore.base.memory import as_integer
 from lodcore.base.naming import call_named, with_arguments
 from lodcore.errors import LoDError
 from lodcore.numpy_api.advice import BY_LABELS
+from lodcore.numpy_api.dense import call
 from lodcore.numpy_api.indexing import getitem
 from lodcore.numpy_api.protocols import accumulate, axis_of, concatenate, refuse_symbols, stands_for
 from lodcore.operators.alignment import shared
 from lodcore.operators.arguments import integer_of
 from lodcore.operators.operands import check_equal, known_value, rows_of
+from lodcore.ops.elementwise.convert import rows as rows_in
+from lodcore.ops.elementwise.convert import with_values
 from lodcore.ops.index.index import pick_along, take_nested
 from lodcore.ops.move.along import argsort_along, sort_along
-from lodcore.ops.move.checked import check, rule
+from lodcore.ops.move.checked import check, rule, same_structure
 from lodcore.ops.reduce import nans, quantiles
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.ops.reduce.reduce_values import brought_last
@@ -134,18 +137,35 @@ def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", or
 
 @stands_for(np.take_along_axis)
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
-    """Gather the rows of each sequence, which must be single numbers, by their numbers in the sequence."""
+    """Gather rows of each sequence, which must be single numbers, by their numbers in it; or entries of each row."""
     x, index = tensor_of("take_along_axis", arr), tensor_of("take_along_axis: indices", indices)
-    levels = getattr(x, "num_levels", 0)
-    if (
-        x.ndim != levels + 1
-        or getattr(index, "num_levels", 0) != levels
-        or axis_of("take_along_axis", axis, x.ndim) != levels
-    ):
+    at, levels = _from_last("take_along_axis", x, axis)
+    alike = getattr(index, "num_levels", 0) == levels
+    if alike and at > 0 and index.ndim == x.ndim:
+        index = check(places_in_rows, index, x, axis=at)
+        return with_values(x, call([rows_in(x), rows_in(index)], "take_along_axis", axis=at))
+    if not alike or at or x.ndim > levels + 1:
         raise TypeError(
-            f"numpy.take_along_axis: rows of one number, and indices of the same levels, are supported; {BY_LABELS}"
+            "numpy.take_along_axis: rows of one number along the last level, or an axis of rows, and indices of the "
+            f"same levels and axes, are supported; {BY_LABELS}"
         )
     return take_nested(x, index)
+
+
+@rule
+def places_in_rows(index: Any, x: Any, axis: int) -> None:
+    """Raise if indices have not the structure of x, or are not places along an axis of its rows."""
+    where = "numpy.take_along_axis"
+    same_structure(index, x, where=where, name="indices", other="arr")
+    if type(x) is Spec or type(index) is Spec or index.dtype.kind not in "iu":
+        return
+    size, found = x.values.shape[axis], index.values
+    wrong = (found >= size) | (found < -size)
+    if wrong.any():
+        raise IndexError(
+            f"{where}: indices: is {found[wrong][0]} in row {np.nonzero(wrong)[0][0]}; axis {axis + x.num_levels} has "
+            f"length {size}"
+        )
 
 
 # -- quantiles ---------------------------------------------------------------------------------------------------------

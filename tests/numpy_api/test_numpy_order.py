@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, LoDTensor, grad_check, ops
+from lodcore import DTypeError, Executor, LoD, LoDError, LoDTensor, Program, data, grad_check, ops
 from tests.helpers.agree import same
 from tests.samples.common import full_batches
 
@@ -130,6 +130,49 @@ def test_order_of_the_last_level(x, recorded):
     assert same(np.partition(x, 0), np.sort(x))
     assert same(np.take_along_axis(x, order, axis=-1), np.sort(x))
     assert same(x[order], np.sort(x))
+
+
+@pytest.mark.parametrize("axis", [2, -1])
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_entries_of_rows_are_taken_along_an_axis(axis, count):
+    """With the gradient, at once and recorded."""
+    random, lod = np.random.default_rng(0), LoD.from_lengths([2, 0, 3])
+    x, place = LoDTensor(random.normal(size=(5, 3, 2)), lod), axis % 4 - 1  # that of the axis in the rows
+    shape = [count if k == place else size for k, size in enumerate(x.values.shape)]
+    index = LoDTensor(random.integers(-2, 2, shape), lod)
+    wanted = np.take_along_axis(x.values, index.values, place)
+    numbers = np.take_along_axis(np.arange(30).reshape(x.values.shape), index.values, place)
+
+    found, pullback = lodcore.vjp(lambda x: np.take_along_axis(x, index, axis=axis), x)
+    assert found.lod is lod
+    np.testing.assert_array_equal(found.values, wanted)
+    (gradient,) = pullback(np.ones_like(wanted))
+    np.testing.assert_array_equal(gradient.values.reshape(-1), np.bincount(numbers.reshape(-1), minlength=30))
+
+    with Program() as program:
+        v, w = (
+            data("x", (None, 3, 2), "float64", num_levels=1),
+            data("index", (None, *shape[1:]), "int64", num_levels=1),
+        )
+        made = np.take_along_axis(v, w, axis=axis)
+    assert Executor().run(program, {"x": x, "index": index}, [made])[0].equals(found)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+def test_entries_of_rows_are_taken_by_places_in_them_and_by_indices_of_the_same_structure(dtype):
+    x = LoDTensor.from_lengths(np.arange(15.0).reshape(5, 3), [2, 0, 3])
+    with Program() as program:
+        v, w = data("x", (None, 3), "float64", num_levels=1), data("index", (None, 2), dtype, num_levels=1)
+        made = np.take_along_axis(v, w, axis=2)
+    places = np.array([[0, 0], [1, 2], [2, 2], [0, 3], [4, 0]], dtype)
+    for wrong, error, text in (
+        (x.with_values(places), IndexError, "is 3 in row 3; axis 2 has length 3"),
+        (LoDTensor.from_lengths(places, [3, 0, 2]), LoDError, "sequence 0 of level 0 has length 3"),
+    ):
+        with pytest.raises(error, match=f"take_along_axis: indices: {text}"):
+            np.take_along_axis(x, wrong, axis=2)
+        with pytest.raises(error, match=f"take_along_axis: indices: {text}"):
+            Executor().run(program, {"x": x, "index": wrong}, [made])
 
 
 def test_unique_of_each_sequence():

@@ -1,6 +1,6 @@
 """Twin of lodcore/kernels/search.pyx."""
 
-from numpy import errstate, integer
+from numpy import errstate
 
 
 def _goes_behind(one, v, right):
@@ -32,7 +32,7 @@ def search_rows(x, offsets, v, wanted, right, out):
 
 def _apart(low, high):
     """Subtract positions; the difference of integers is exact before it becomes float64."""
-    return float(int(high) - int(low)) if isinstance(high, integer) else high - low
+    return float(high.item() - low.item())
 
 
 def interpolate_rows(x, wanted, xp, fp, offsets, out, places, weights):
@@ -55,7 +55,8 @@ def interpolate_rows(x, wanted, xp, fp, offsets, out, places, weights):
                 continue
             with errstate(all="ignore"):
                 apart = _apart(xp[k], xp[k + 1])
-                weights[r] = _apart(xp[k], x[r]) / apart
+                weights[r] = _apart(xp[k], x[r])
+                weights[r] /= apart
                 places[r] = k
                 slope = (fp[k + 1] - fp[k]) / apart
                 found = fp[k] if x[r] == xp[k] else slope * _apart(xp[k], x[r]) + fp[k]

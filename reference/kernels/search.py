@@ -32,7 +32,7 @@ def search_rows(x, offsets, v, wanted, right, out):
 
 def _apart(low, high):
     """Subtract positions; the difference of integers is exact before it becomes float64."""
-    return float(high.item() - low.item())
+    return high - low if high.dtype == "f8" else float(int(high) - int(low))
 
 
 def interpolate_rows(x, wanted, xp, fp, offsets, out, places, weights):

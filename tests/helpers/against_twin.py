@@ -1,8 +1,10 @@
 """Comparison of a kernel and its twin on the same arguments."""
 
+import ctypes
 import functools
 import importlib
 import inspect
+import mmap
 import re
 from collections import Counter
 
@@ -22,6 +24,26 @@ def guarded(array):
     return buffer, copy
 
 
+@functools.cache
+def fence(number, size):
+    """Return memory behind which a page cannot be read, as an array of bytes."""
+    memory = mmap.mmap(-1, size + mmap.PAGESIZE)
+    array = np.frombuffer(memory, np.uint8)
+    ctypes.CDLL(None, use_errno=True).mprotect(ctypes.c_void_p(array.ctypes.data + size), mmap.PAGESIZE, 0)
+    return array[:size]
+
+
+def at_fence(number, array):
+    """Copy an array to the end of memory, so that to read beyond it is a crash; `number` of those in use at once."""
+    size = 1 << max(array.nbytes - 1, mmap.PAGESIZE - 1).bit_length()
+    if not array.flags.c_contiguous or array.ndim == 0 or size > 2**24:
+        return array
+    copy = fence(number, size)[size - array.nbytes :].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    copy.flags.writeable = False
+    return copy
+
+
 def unwritten(*shape, dtype=np.int64):
     """Make an array of garbage for a kernel to write."""
     count = int(np.prod(shape)) * np.dtype(dtype).itemsize
@@ -29,16 +51,18 @@ def unwritten(*shape, dtype=np.int64):
 
 
 def call(package, name, arguments, seen=None):
-    """Call a kernel on copies of the writable arguments: return its result, and the written bytes.
+    """Call a kernel on copies of its arguments: return its result, and the written bytes.
 
     If a part of the output is undefined, `seen` takes the arguments after the call and returns the defined arrays.
     """
     module, function = name.split(".")
     buffers, given = [], []
-    for argument in arguments:
+    for number, argument in enumerate(arguments):
         if isinstance(argument, np.ndarray) and argument.flags.writeable:
             buffer, argument = guarded(argument)
             buffers.append(buffer)
+        elif isinstance(argument, np.ndarray):
+            argument = at_fence(number, argument)
         given.append(argument)
     returned = getattr(getattr(package, module), function)(*given)
     margins = [buffer[edge] for buffer in buffers for edge in (slice(MARGIN), slice(len(buffer) - MARGIN, None))]

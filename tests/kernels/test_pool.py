@@ -99,6 +99,12 @@ class TestTwins:
         offsets, given_rows = drawn
         agree("pool.pick_rows", given_rows, offsets, last, like(given_rows, len(offsets) - 1))
 
+    @pytest.mark.parametrize("row_bytes", [1, 3, 4, 8, 16])
+    @pytest.mark.parametrize("last", [False, True])
+    def test_pick_rows_of_empty_sequences_at_both_ends(self, row_bytes, last):
+        given_rows = read_only(np.arange(1, 6 * row_bytes + 1, dtype="u1").reshape(6, row_bytes))
+        agree("pool.pick_rows", given_rows, int64([0, 0, 2, 6, 6, 6]), last, like(given_rows, 5))
+
     @given(opaque_rows(a_sequence=True), st.booleans())
     def test_place_rows(self, drawn, last):
         offsets, given_rows = drawn

@@ -476,6 +476,7 @@ ARRAYS = [
     ("TensorArray(unstack_from=dense[:0]).stack(-3)", ShapeError, "axis: is -3; the result has 2 axes"),
     ("TensorArray(unstack_from=dense[:0]).concat(1)", ShapeError, "axis: is 1; elements have 1 axes"),
     ("TensorArray(unstack_from=dense[:0, 0]).concat()", ShapeError, "axis: elements have no axis; use stack"),
+    ("TensorArray(unstack_from=dense[:0, 0]).concat(False)", ShapeError, "axis: elements have no axis; use stack"),
     ("join_by_key(flat, flat, [1, 2], [1, 2, 3])", ShapeError, "join_by_key: x: has 3 rows; there are 2 keys"),
     ("join_by_key(flat, rows, [1, 2, 3], [1, 2])", ShapeError, "join_by_key: y: has 5 rows; there are 2 keys"),
     ("group_by([1, 2], rows)", ShapeError, "group_by: column 0: has 5 rows; there are 2 keys"),

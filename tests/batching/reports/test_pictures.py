@@ -24,6 +24,8 @@ def test_show_bins_draws_the_bins():
     assert [line for line in short if line.startswith("...")] == ["... 3 more", "... 2 more"]
     assert show_bins(pack_plan([], 5)) == "before: 0 rows of 5\nafter: 0 rows of 5"
     assert show_bins(pack_plan([20], 5, overflow="own_bin"), width=5).splitlines()[-1] == "|#####|"
+    many = show_bins(pack_plan([5] * 20, 5)).splitlines()  # by default 8 rows of 60 characters
+    assert many[1:10] == ["|" + "#" * 60 + "|"] * 8 + ["... 12 more"]
 
 
 def test_fills_are_the_shares_of_the_budget():

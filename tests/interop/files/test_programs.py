@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoDTensor, nn, ops
+from lodcore import LoDTensor, Spec, TensorArray, nn, ops
 from lodcore.errors import DTypeError, GraphError, LoDError
 from lodcore.graph import Executor, Program, Scope, append_backward, data, parameter
+from lodcore.interop.files.block_reader import agrees
 from tests.helpers.processes import environment
 from tests.helpers.programs_to_keep import MAKERS, ROWS, as_bytes, results, training
 from tests.helpers.tables import for_each
@@ -575,3 +576,26 @@ def test_results_of_pooled_dates_for_empty_sequences_are_those_before_saving():
     before, after = (Executor().run(one, feed, ["last", "longest"]) for one in (program, back(program)))
     for one, other in zip(before, after, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_specs_of_a_file_agree_with_those_of_rules():
+    """An array whose elements are not known yet, and has no dtype, may have any; nothing else may differ."""
+    of_array, of_tensor = (
+        Spec((None,), np.dtype(np.void), 0, TensorArray),
+        Spec((None,), np.dtype(np.void), 0, np.ndarray),
+    )
+    known = of_array._replace(dtype=np.dtype("f4"))
+    assert agrees(of_array, known)
+    assert agrees(known, of_array)
+    assert agrees(known, known)
+    for one, other in [
+        (known, of_array._replace(dtype=np.dtype("f8"))),
+        (of_tensor, known),
+        (of_array, of_tensor._replace(dtype=np.dtype("f4"))),
+        (of_tensor, of_tensor._replace(dtype=np.dtype("f4"))),
+        (known, known._replace(num_levels=1, kind=LoDTensor)),
+        (known, known._replace(shape=(None, 2))),
+        (known._replace(shape=(3,)), known._replace(shape=(4,))),
+    ]:
+        assert not agrees(one, other)
+        assert not agrees(other, one)

@@ -132,8 +132,7 @@ def sequence_gaps(x: Any, gap: Any, level: int = -1) -> Any:
     x = nested_operand(f"{where}: x", x)
     level = level_of(where, x.num_levels, level)
     least = distance_of(f"{where}: gap", gap, x.dtype)
-    if x.dtype.kind == "f":  # differences of shorter floats would be rounded
-        x = cast(x, np.float64)
+    x = in_float64(x)
     if x.dtype.kind in "mM":
         least = number_of_units(f"{where}: gap", least, x.dtype)
     if type(x) is LoDTensor:
@@ -178,6 +177,11 @@ def number_of_units(where: str, distance: np.timedelta64, dtype: np.dtype[Any]) 
     count, one = int(distance.astype(np.int64)), np.ones((), distance.dtype)
     each = int(one.astype(unit).astype(np.int64)) if is_held(one, unit) else 2**64
     return min(count * each, 2**64 - 1)
+
+
+def in_float64(x: Any) -> Any:
+    """Return shorter floats as float64, in which their sums and differences are hardly rounded; others unchanged."""
+    return cast(x, np.float64) if x.dtype.char in "ef" else x
 
 
 def distance_of(where: str, given: Any, dtype: np.dtype[Any]) -> Any:

@@ -29,7 +29,7 @@ from lodcore.ops.move.checked import check, one_per_key, rule, same_structure
 from lodcore.ops.move.expand import sequence_expand_as
 from lodcore.ops.move.gather import gather_nested
 from lodcore.ops.move.lod_data import lod_lengths, lod_positions
-from lodcore.ops.move.pieces import distance_of, number_of_units
+from lodcore.ops.move.pieces import distance_of, in_float64, number_of_units
 from lodcore.ops.move.ranges import arange
 from lodcore.ops.move.values import reshape_rows
 from lodcore.ops.order.group import match_keys
@@ -114,7 +114,7 @@ def windows_around(x: Any, before: Any, after: Any = 0, times: Any = None, close
         stop = np.minimum(add(places, reach[1] + 1), lengths)
     else:
         times = _times_of(name, "times", times)
-        times = _in_float64(check(same_structure, times, x, where=name, name="times", other="x"))
+        times = in_float64(check(same_structure, times, x, where=name, name="times", other="x"))
         sides = CLOSED[closed]
         low, high = _moved(name, "before", times, before, minus), _moved(name, "after", times, after, add)
         start = sequence_searchsorted(times, low, sides[0])
@@ -127,11 +127,6 @@ def windows_around(x: Any, before: Any, after: Any = 0, times: Any = None, close
     inside = arange(rows(add(first, start)), rows(add(first, stop)))
     windows = gather_nested(inside, add(first, lod_positions(x, -1)))
     return gather_nested(rows(x), windows)
-
-
-def _in_float64(times: Any) -> Any:
-    """Return floats as float64, in which sums and differences of shorter ones are hardly rounded; others unchanged."""
-    return cast(times, np.float64) if times.dtype.kind == "f" else times
 
 
 def _moved(name: str, side: str, times: Any, given: Any, move: Any) -> Any:
@@ -342,7 +337,7 @@ def _apart(low: Any, high: Any) -> Any:
     if low.dtype.kind == "f" or high.dtype.kind == "f":  # equal infinities are not apart
         same = equal(low, high)
         low, high = where(same, 0, low), where(same, 0, high)
-        return minus(_in_float64(high), _in_float64(low))
+        return minus(in_float64(high), in_float64(low))
     distance = minus(cast(high, np.uint64), cast(low, np.uint64))
     if low.dtype.kind == "i" and high.dtype == np.uint64:  # from a negative number it may exceed the greatest one
         below = logical_and(less_than(low, 0), less_than(distance, high))

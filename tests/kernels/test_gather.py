@@ -192,7 +192,7 @@ class TestTwins:
         arrays = [read_only(memory[first:last]) for first, last in places]
         out = read_only(memory[place[0] : place[1]].reshape(-1, 1).view())  # is only read
         expected = [j for j, array in enumerate(arrays) if np.shares_memory(array, out)]
-        assert agree("gather.first_overlap", arrays, out) == (expected[0] if expected else -1)
+        assert agree("gather.first_overlap", arrays, out, in_place=True) == (expected[0] if expected else -1)
 
     @given(st.lists(st.sampled_from([[], [1], (), np.zeros(2), np.zeros((0, 2)), np.array(1.0), 1, "ab", None])))
     def test_kinds(self, nodes):

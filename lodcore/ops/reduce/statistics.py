@@ -15,7 +15,7 @@ from lodcore.ops.elementwise.math import add, div, minus, mul, sqrt, where
 from lodcore.ops.move.values import spread
 from lodcore.ops.reduce import axes as reductions
 from lodcore.ops.reduce.axes import tensor_of
-from lodcore.ops.reduce.reduce_values import axes_of, brought_last, is_below
+from lodcore.ops.reduce.reduce_values import as_number, axes_of, brought_last, is_below
 
 #: Numbers whose standard deviation is not greater than this many units of rounding of their average are constant.
 ROUNDING = 4
@@ -88,15 +88,20 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     returned, keepdims = flag("average: returned", returned), flag("average: keepdims", keepdims)
     if weights is None:
         found = reductions.mean(x, axis, keepdims=keepdims)
-        return (found, cast(_mass(x, None, axis, keepdims), found.dtype)) if returned else found
+        return (found, as_number(cast(_mass(x, None, axis, keepdims), found.dtype))) if returned else found
     mass = _mass(x, weights, axis, keepdims)
-    found = _or_nan(not_equal(mass, 0), div(_sum(x, weights, axis, keepdims), _divisor(mass)))
-    return (found, cast(mass, found.dtype)) if returned else found
+    found = _ratio(_sum(x, weights, axis, keepdims), mass)
+    return (found, as_number(cast(mass, found.dtype))) if returned else found
 
 
 def _or_nan(known: Any, x: Any) -> Any:
     """Return nan where a result does not exist, from which no gradient comes: x is a number there, as all before it."""
-    return where(known, x, float("nan"))
+    return as_number(where(known, x, float("nan")))
+
+
+def _ratio(x: Any, mass: Any) -> Any:
+    """Divide by sums of weights; nan where they are 0."""
+    return _or_nan(not_equal(mass, 0), div(x, _divisor(mass)))
 
 
 def _divisor(mass: Any) -> Any:
@@ -210,7 +215,7 @@ def cov(x: Any, y: Any, axis: Any = None, weights: Any = None, ddof: Any = 0) ->
     product = mul(_centred("cov", x, axis, weights), _centred("cov", y, axis, weights))
     total, left = _sum(product, weights, axis), _mass(product, weights, axis)
     if ddof == 0:
-        return _or_nan(not_equal(left, 0), div(total, _divisor(left)))
+        return _ratio(total, left)
     left = minus(left, ddof)
     known = greater_than(left, 0)
     return _or_nan(known, div(total, where(known, left, 1)))
@@ -252,7 +257,8 @@ def _squares(centred: Any, middle: Any, eps: float, mass: Any, weights: Any, axi
     squares, rest = _sum(mul(centred, centred), weights, axis), _sum(centred, weights, axis)
     least = mul(mul(middle, middle), mul(mass, (ROUNDING * eps) ** 2))
     exact = minus(squares, div(mul(rest, rest), _divisor(mass)))  # since the average of many numbers is not
-    varies = logical_and(not_equal(mass, 0), greater_than(exact, add(least, mul(squares, 0.01))))
+    known = not_equal(mul(mass, squares), 0)  # with negative weights, either may be 0
+    varies = logical_and(known, greater_than(exact, add(least, mul(squares, 0.01))))
     return where(varies, squares, 1), varies
 
 

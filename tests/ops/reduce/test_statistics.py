@@ -1,6 +1,7 @@
 """Averages, moments, covariances and linear fits, with and without weights, compared with NumPy."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -298,3 +299,32 @@ def test_a_sequence_whose_result_is_nan_has_a_gradient_of_zeros(weighted):
             assert np.isfinite(gradient.values).all()
             assert np.abs(gradient[0]).sum() > 0
             assert not gradient[1].any()
+
+
+@for_each("weighted", [False, True])
+@pytest.mark.parametrize("num_levels", [0, 1])
+def test_statistics_of_all_values_are_numbers_in_every_way_of_running(num_levels, weighted):
+    rows, other = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 1.0])
+    x, w = ((LoDTensor.from_lengths(one, [2, 0, 1]) if num_levels else one) for one in (rows, other))
+
+    def each(x):
+        weights = w if weighted else None
+        fitted = ops.linear_fit(x, x * x, None, weights)
+        averages = ops.average(x, None, weights, returned=True)
+        return *fitted, *averages, ops.corr(x, x * x, None, weights), ops.cov(x, x * x, None, weights), *(
+            ops.cov(x, x * x, None, weights, ddof=1), ops.moment(x, 3, None, weights)
+        )  # fmt: skip
+
+    with Program() as program:
+        made = each(data("x", (None,), "f8", num_levels=num_levels))
+    for way in (each(x), Executor().run(program, {"x": x}, [*made]), vjp(each, x)[0]):
+        assert [type(found) for found in way] == [np.float64] * len(made)
+
+
+def test_statistics_with_negative_weights_are_nan_where_they_do_not_exist():
+    x, weights = lodcore.array([[2.0, 2.0], [1.0, 2.0]]), lodcore.array([[-1.0, -2.0], [1.0, -1.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = [*ops.linear_fit(x, x, 1, weights), ops.corr(x, x, 1, weights), ops.cov(x, x, 1, weights)]
+    assert np.isnan(found[:5]).all()
+    assert np.isnan(found[5]).tolist() == [False, True]

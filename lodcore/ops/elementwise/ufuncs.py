@@ -33,9 +33,12 @@ def _polar(x: Any, y: Any) -> tuple[Any, Any, Any]:
     return x / length, y / length, most * length
 
 
-def _hypot(d: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    x, y, _ = _polar(x, y)
-    return d * x, d * y
+def _hypot(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    plain = np.logical_and(np.greater_equal(out, np.finfo(out.dtype).tiny), np.less(out, np.inf))
+    if type(out) is np.ndarray and plain.all():  # not while a cell is compiled, which has no numbers yet
+        return d * (x / out), d * (y / out)
+    length, limits = choose(plain, out, 1), _polar(x, y)
+    return d * choose(plain, x / length, limits[0]), d * choose(plain, y / length, limits[1])
 
 
 def _arctan2(d: Any, x: Any, y: Any) -> tuple[Any, Any]:

@@ -219,6 +219,25 @@ def test_gradients_of_the_least_lengths_are_those_of_their_direction(dtype):
         np.testing.assert_allclose(one, [wanted / math.sqrt(10)] * 2, rtol=2 * np.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_gradients_of_a_length_have_the_same_bits_beside_lengths_without_a_limit_and_in_a_cell(dtype):
+    rng = np.random.default_rng(0)
+    x, y, d = rng.normal(size=(3, 50)).astype(dtype)
+    limits = np.array([[0, 0], [INF, 1], [NAN, 1], [np.finfo(dtype).smallest_subnormal, 0]], dtype).T
+    wanted = [part.tobytes() for part in lodcore.vjp(np.hypot, x, y)[1](d)]
+    beside = [np.concatenate([one, limit]) for one, limit in zip((x, y), limits, strict=True)]
+    cotangent = np.concatenate([d, np.ones(4, dtype)])
+    found = lodcore.vjp(np.hypot, *beside)[1](cotangent)
+    assert [part[:50].tobytes() for part in found] == wanted
+    rows = [lodcore.LoDTensor.from_lengths(part[:, None], [54]) for part in beside]
+    state = np.zeros((1, 1), dtype)
+    outputs, pullback = lodcore.vjp(
+        lambda *rows: lodcore.nn.dynamic_rnn(lambda _, row, state: (np.hypot(*row), state), None, rows, state)[0], *rows
+    )
+    gradients = pullback(outputs.with_values(cotangent[:, None]))
+    assert [part.values.tobytes() for part in gradients] == [part.tobytes() for part in found]
+
+
 @pytest.mark.parametrize("name", ["power", "float_power"])
 def test_gradients_of_complex_exponents_of_real_numbers(name):
     x, y = np.array([-1.5, 2.0, 0.0]), np.array([1 + 1j, 1 + 1j, 2 - 1j])

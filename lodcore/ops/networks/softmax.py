@@ -202,8 +202,9 @@ def sequence_cumsum(x: Any, level: int = -1) -> LoDTensor:
     Returns
     -------
     LoDTensor
-        Has the LoD of x, and the dtype of NumPy's cumsum: int64 or uint64 for integers, which wrap around. So do
-        durations, for which NumPy raises OverflowError from version 2.5 on. Sums of float16 are computed in float32.
+        Has the LoD of x, and the dtype of NumPy's cumsum: int64 or uint64 for integers, which wrap around. Durations
+        are added up by NumPy, where they wrap around, too, before version 2.5, and raise OverflowError from then on.
+        Sums of float16 are computed in float32.
 
     Raises
     ------

@@ -29,7 +29,7 @@ def fence(number, size):
     """Return memory behind which a page cannot be read, as an array of bytes."""
     memory = mmap.mmap(-1, size + mmap.PAGESIZE)
     array = np.frombuffer(memory, np.uint8)
-    ctypes.CDLL(None, use_errno=True).mprotect(ctypes.c_void_p(array.ctypes.data + size), mmap.PAGESIZE, 0)
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(array.ctypes.data + size), mmap.PAGESIZE, 0) == 0
     return array[:size]
 
 

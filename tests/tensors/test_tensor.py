@@ -582,7 +582,9 @@ def test_a_call_of_the_class_makes_what_its_new_makes(values):
         assert x.lod is lod
         assert x.dtype == np.asarray(values).dtype.newbyteorder("=")
         assert x.tolist() == [np.asarray(values)[:2].tolist(), [], np.asarray(values)[2:].tolist()]
-        assert not x.values.flags.writeable or isinstance(values, list) or x.values.base is not values
+        shared = np.shares_memory(x.values, values)
+        assert shared == (type(values) is np.ndarray and values.dtype == "f8")  # others are converted
+        assert x.values.flags.writeable != shared
 
 
 @pytest.mark.parametrize(

@@ -455,7 +455,6 @@ def test_distances_of_short_floats_are_not_rounded(dtype):
     far = 2.0 ** (np.finfo(dtype).nmant + 1)
     times, last, before = (lodcore.array([one], dtype=dtype) for one in ([far, far + 2], [far], [-1, far - 1]))
     x = lodcore.array([[0, 1]])
-
     assert lodcore.windows_around(x, 1, 1, times).tolist() == [[[0], [1]]]
     assert lodcore.windows_around(x, 1, 0, times, "right").tolist() == [[[0], [1]]]
     assert lodcore.join_asof(last, before[:, :1], tolerance=far)[0].tolist() == [[-1]]

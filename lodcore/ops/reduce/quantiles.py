@@ -124,6 +124,9 @@ def places_of(method: str, n: Array, q: Array) -> tuple[Array, Array]:
     return np.minimum(np.maximum(low, 0), n - 1).astype(np.int64), weights
 
 
+#: In a sequence of this many rows or more, numbers are selected sooner than all are sorted, unless they are many.
+LONG, FEW = 2**16, 8
+
 POSITION, DOUBLE = np.dtype(np.int64), np.dtype(np.float64)
 
 
@@ -182,7 +185,10 @@ def sequence_quantile(
     if values.dtype.kind in "mM":
         made = _of_dates(where, values, offsets, chances, method, skip_nan)
         return with_levels(made.reshape(len(offsets) - 1, *shape), lod, k)
-    cells, positions = ordered(where, values, offsets, False, True, saved is not None and values.dtype.kind == "f")
+    if saved is not None and values.dtype.kind == "f":
+        cells, positions = ordered(where, values, offsets, False, True, True)
+    else:
+        cells, positions = _selected(where, values, offsets, chances, method), None
     work = _work(dtype)
     cells = cells_of(cells, work)
     width = cells.shape[1]
@@ -210,6 +216,51 @@ def sequence_quantile(
     if saved is not None:
         saved.update(positions=positions, low=low, weights=weights)
     return with_levels(result, lod, k)
+
+
+def _selected(where: str, values: Array, offsets: Any, chances: Array, method: str) -> Array:
+    """Return the rows of each sequence, those of its quantiles and its first nan where sorting would put them."""
+    bounds = np.asarray(offsets)
+    result, begin = values, 0
+    for s in np.flatnonzero(np.diff(bounds) >= LONG).tolist():
+        rows = slice(bounds[s], bounds[s + 1])
+        found = _partitioned(buffers.as_cells(values[rows]), chances, method)
+        if found is None:
+            continue
+        if result is values:
+            result = buffers.new_rows(where, values, len(values))
+        _sort(where, values, bounds[begin : s + 1], result)
+        buffers.as_cells(result)[rows] = found
+        begin = s + 1
+    if result is values:
+        return _sorted(where, values, offsets)
+    _sort(where, values, bounds[begin:], result)
+    return result
+
+
+def _sort(where: str, values: Array, bounds: Array, out: Array) -> None:
+    """Sort the rows of some sequences."""
+    rows = slice(bounds[0], bounds[-1])
+    out[rows] = _sorted(where, values[rows], bounds - bounds[0])
+
+
+def _sorted(where: str, values: Array, offsets: Any) -> Array:
+    cells: Array = ordered(where, values, offsets, False, True, False)[0]
+    return cells
+
+
+def _partitioned(cells: Array, chances: Array, method: str) -> Array | None:
+    """Return the cells of a sequence, some of them where sorting would put them, if that takes less time."""
+    size = len(cells)
+    counts = size - np.isnan(cells).sum(axis=0) if cells.dtype.kind == "f" else np.array([size])
+    low, _ = places_of(method, counts, chances[:, None])
+    places = sorted(k for k in {*low.flat, *(low + 1).flat, *counts} if 0 <= k < size)
+    if len(places) > FEW:
+        return None
+    found = np.partition(cells, places, axis=0)
+    if cells.dtype.kind == "f" and not found[places].all():
+        return None  # zeros: which of them have a sign depends on the order, which sorting keeps
+    return found
 
 
 def _of_dates(where: str, values: Array, offsets: Any, chances: Array, method: str, skip_nan: bool) -> Array:

@@ -8,6 +8,7 @@ import pytest
 
 import lodcore
 from lodcore import LoDTensor, ops, sequence_median, sequence_quantile, vjp
+from lodcore.ops.reduce import quantiles as quantiles_of_sequences
 from lodcore.ops.reduce.quantiles import METHODS, TAKING
 from tests.helpers.agree import values_of
 from tests.helpers.tables import for_each
@@ -128,6 +129,42 @@ def test_kept_axes_of_several_quantiles_are_the_same_when_recorded(axis):
     recorded, _ = vjp(lambda x: np.quantile(x, [0.25, 0.5, 0.75], axis=axis, keepdims=True), x)
     assert recorded.shape == at_once.shape
     np.testing.assert_array_equal(values_of(recorded), values_of(at_once))
+
+
+@pytest.mark.not_on_reference
+@for_each(("dtype", "skip_nan"), [*itertools.product(["f2", "f4", "f8"], [False, True]), *((d, False) for d in "?bQ")])
+def test_quantiles_of_long_sequences_have_the_bits_of_those_of_sorted_ones(monkeypatch, dtype, skip_nan):
+    rng = np.random.default_rng(0)
+    for j, method in enumerate([*METHODS] * 4):
+        lengths = rng.integers(0, [12, 6, 40][j % 3], 9)
+        values = rng.integers(-4, 5, (lengths.sum(), 1 + j % 2)) if j % 4 else rng.normal(size=(lengths.sum(), 2))
+        with np.errstate(invalid="ignore"):
+            values = values.astype(dtype)
+        if np.dtype(dtype).kind == "f":
+            values = np.where(rng.random(values.shape) < 0.3, -values, values)  # some zeros have a sign
+            values[rng.random(values.shape) < 0.02] = np.nan
+            values[rng.random(values.shape) < 0.02] = np.inf
+        elif method in TAKING:
+            lengths = lengths[lengths > 0]  # an empty sequence has no integer
+        x, chances = LoDTensor.from_lengths(values, lengths), rng.random([1, 2, 7][j % 3])
+        monkeypatch.setattr(quantiles_of_sequences, "LONG", 10**6)
+        wanted = sequence_quantile(x, chances, method, skip_nan=skip_nan)
+        monkeypatch.setattr(quantiles_of_sequences, "LONG", 6)
+        found = sequence_quantile(x, chances, method, skip_nan=skip_nan)
+        assert found.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.not_on_reference
+@for_each("dtype", ["f4", "f8", "i8", "u1"])
+def test_medians_of_a_long_sequence_between_short_ones_equal_numpy(dtype):
+    rng = np.random.default_rng(0)
+    lengths = [3, 0, 70000, 2, 66000]
+    values = (100 * rng.normal(size=sum(lengths))).astype(dtype)
+    x = LoDTensor.from_lengths(values, lengths)
+    wanted = [[np.median(part) if len(part) else np.nan for part in x], [np.median(values)]]
+    found = [sequence_median(x), [np.median(x)]]
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=2 * np.finfo(np.asarray(one).dtype).eps)
 
 
 def test_uneven_probabilities_are_refused():

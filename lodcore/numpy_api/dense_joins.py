@@ -276,7 +276,7 @@ def linspace(
     width = ops.minus(high, low)
     key = [ALL, *[None] * width.ndim]
     share = np.arange(count) / parts if parts > 0 else np.zeros(count)
-    share = share.astype(width.dtype, copy=False) if width.dtype.kind == "f" else share
+    share = share.astype(np.empty(0, width.dtype).real.dtype, copy=False) if width.dtype.kind in "fc" else share
     found: Any = ops.add(ops.mul(ops.index_values(share, key), width), low)
     if endpoint and count > 1:  # the last one exactly
         found = ops.where(ops.index_values(np.arange(count) < count - 1, key), found, high)

@@ -225,14 +225,14 @@ def test_values_and_gradients_are_those_of_numpy():
     checked(CALLS, check)
 
 
-def in_program(text, known):
+def in_program(text, known, arrays=GIVEN):
     """Compute a call in a Program; return the Spec of its result and the result."""
     with Program() as program:
-        given = {n: data(n, x.shape if known else (None, *x.shape[1:]), x.dtype) for n, x in GIVEN.items()}
+        given = {n: data(n, x.shape if known else (None, *x.shape[1:]), x.dtype) for n, x in arrays.items()}
         found = compute(text, given)
     if not hasattr(found, "spec"):  # a number that is known, times nothing
         return None, found
-    return found.spec, Executor().run(program, dict(GIVEN), [found])[0]
+    return found.spec, Executor().run(program, dict(arrays), [found])[0]
 
 
 def test_programs_compute_the_same_values_and_infer_the_shape():
@@ -240,6 +240,23 @@ def test_programs_compute_the_same_values_and_infer_the_shape():
         spec, found = in_program(text, True)
         np.testing.assert_allclose(found, compute(text, GIVEN), rtol=1e-9, atol=1e-9)
         assert spec is None or "[P > 0]" in text or "extract" in text or spec.shape == found.shape, spec
+
+    checked([text for text in CALLS if "real_if_close" not in text], check)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "c8"])
+def test_programs_infer_the_dtype_that_numpy_finds(dtype):
+    arrays = {name: x.astype(dtype) for name, x in GIVEN.items()}
+
+    def check(text):
+        try:
+            wanted = np.asarray(compute(text, arrays)).dtype
+            spec, found = in_program(text, True, arrays)
+        except TypeError as error:  # not for such numbers
+            if isinstance(error, DTypeError) and "real numbers are needed" not in str(error):
+                raise
+            return
+        assert spec is None or found.dtype == spec.dtype == wanted, (spec, found.dtype, wanted)
 
     checked([text for text in CALLS if "real_if_close" not in text], check)
 

@@ -261,6 +261,7 @@ WOUNDS = [
     (rows_of(2), "is 3 at position 3; offsets start at 0, never fall"),
     (values_of(shape=[1000]), "has 24 bytes; its manifest counts 8000"),
     (offsets_of(shape=[2**60]), "its manifest counts"),
+    (values_of(shape=[2**63 - 2]), "has shape (9223372036854775806,) of float64, which"),
     (values_of(shape=[2**62, 2**62]), "has shape (4611686018427387904, 4611686018427387904) of float64, which"),
     (values_of(shape=[0, 2**62, 2**62]), "of float64, which no array has"),
     (values_of(shape=[2**60 - 1]), "has 24 bytes; its manifest counts 9223372036854775800"),

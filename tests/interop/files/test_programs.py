@@ -307,6 +307,30 @@ def test_a_wrong_generator_of_an_operator_is_refused_with_the_place_of_the_opera
         lodcore.load(changed(kept(program), forge))
 
 
+@for_each(
+    ("node", "says"),
+    [
+        ({"slice": [1, 2, 3, 4]}, "dtype: is not a valid 'slice': slice expected at most 3 arguments, got 4"),
+        ({"map": [1]}, "dtype: is not a valid 'map': "),
+        ({"dict": [[1, 2, 3]]}, r"dtype: has \[1, 2, 3\] in a dict; a key and a description are needed"),
+        ({"ufunc": "array"}, "dtype: names 'array', which is not a NumPy ufunc"),
+        ({"list": [{"ufunc": 3}]}, r"dtype\[0\]: names 3, which is not a NumPy ufunc"),
+        ({"dtype": "zz"}, "dtype: has no dtype 'zz'"),
+        ([1], "dtype: is .*; a description is needed"),
+    ],
+)
+def test_a_wrong_argument_of_an_operator_is_refused_with_the_place_of_the_operator(node, says):
+    with Program() as program:
+        ops.cast(data("x", (None,), "float64"), "f4")
+
+    def forge(tree):
+        (op,) = [op for op in tree["program"]["ops"] if "dtype" in op["in"]]
+        op["in"]["dtype"] = node
+
+    with pytest.raises((LoDError, DTypeError), match=rf"^lodcore.load: file: program: operator \d+ \(cast\): {says}"):
+        lodcore.load(changed(kept(program), forge))
+
+
 def test_a_generator_in_generators_without_end_is_refused():
     def forge(tree):
         for _ in range(400):

@@ -220,8 +220,9 @@ def sequence_quantile(
 
 def _selected(where: str, values: Array, offsets: Any, chances: Array, method: str) -> Array:
     """Return the rows of each sequence, those of its quantiles and its first nan where sorting would put them."""
-    bounds = np.asarray(offsets)
-    result, begin = values, 0
+    if len(values) < LONG:
+        return _sorted(where, values, offsets)
+    bounds, result, begin = np.asarray(offsets), values, 0
     for s in np.flatnonzero(np.diff(bounds) >= LONG).tolist():
         rows = slice(bounds[s], bounds[s + 1])
         found = _partitioned(buffers.as_cells(values[rows]), chances, method)

@@ -289,6 +289,20 @@ def test_machine_tables_out_of_bounds_are_refused(changes):
     assert not any(one.any() for one in arguments[0][2:])
 
 
+@for_each("dtype", ["f4", "f8"])
+@for_each("found", [1.0, np.inf, np.nan])
+@for_each("code", ["sum", "largest"])
+def test_sums_and_largest_numbers_of_rows_count_every_place(code, found, dtype):
+    for width in range(1, 51):
+        x, out = np.zeros((width, width), dtype), np.full((width, 1), -9, dtype)
+        np.fill_diagonal(x, found)
+        operands = int64([[BATCH, 0, width, 0], [BATCH, 1, 1, 0]])
+        instructions = int64([[CODE[code], width, 1, 0, -1, -1, -1, 0]])
+        where = int64([0, width]), int64(range(width)), 1, width, False
+        assert kernels.machine.run_steps([read_only(x), out], [], [], operands, instructions, *where) == 0
+        np.testing.assert_array_equal(out, np.full((width, 1), found, dtype))
+
+
 @for_each("back", [False, True])
 @for_each("dtype", ["f4", "f8"])
 def test_functions_are_called_once_in_each_step(back, dtype):

@@ -21,6 +21,9 @@ from lodcore.tensors.tensor import Spec
 
 __all__ = ["clip_by_global_norm"]
 
+#: Squares of smaller numbers have few digits in float64, or none.
+SMALL = 1e-140
+
 
 def clip_by_global_norm(gradients: Any, limit: float) -> tuple[Any, float]:
     """Scale gradients down so that their global norm is at most a limit.
@@ -29,6 +32,7 @@ def clip_by_global_norm(gradients: Any, limit: float) -> tuple[Any, float]:
     ----------
     gradients : tree
         A tree of ndarrays, SparseTensors, LoDTensors, numbers and None, or of the Variables of gradients in a Program.
+        What holds no floating-point or complex numbers is no gradient, and kept.
     limit : float
         Above 0.
 
@@ -65,7 +69,7 @@ def clip_by_global_norm(gradients: Any, limit: float) -> tuple[Any, float]:
         found = dict(zip(places, clipped, strict=True))
         return in_form_of(form, [found.get(j, x) for j, x in enumerate(given)]), norm
     merged = [leaf.value.merge() if isinstance(leaf.value, SparseTensor) else leaf.value for leaf in leaves]
-    norm = math.sqrt(math.fsum(map(_sum_squares, merged)))
+    norm = _norm(merged)
     if norm <= most or not math.isfinite(norm):
         return gradients, norm
     with Recycled():
@@ -80,14 +84,24 @@ def _gradient_values(gradient: Any) -> Any:
     return np.asarray(gradient) if found else None
 
 
-def _sum_squares(gradient: Any) -> float:
-    values = _gradient_values(gradient)
-    if values is None:
-        return 0.0
+def _norm(gradients: list[Any]) -> float:
+    """Return the root of the sum of all squares, also where float64 cannot hold the squares."""
+    values = [_real_values(one) for one in map(_gradient_values, gradients) if one is not None]
+    norm = math.sqrt(math.fsum(map(kernels.optimizers.sum_squares, values)))
+    if SMALL < norm < math.inf or math.isnan(norm):
+        return norm
+    most = max((float(np.abs(one).max()) for one in values if one.size), default=0.0)
+    if not 0 < most < math.inf:
+        return norm
+    return most * math.sqrt(math.fsum(kernels.optimizers.sum_squares(one.astype(np.float64) / most) for one in values))
+
+
+def _real_values(values: Any) -> Any:
+    """Return the real and imaginary parts of numbers, consecutively, as float32 if they are that, float64 otherwise."""
     if values.dtype.kind == "c":
         values = np.stack([values.real, values.imag])
     real: Any = np.float32 if values.dtype.char == "f" else np.float64  # in native byte order
-    return kernels.optimizers.sum_squares(np.ascontiguousarray(values, real).reshape(-1))
+    return np.ascontiguousarray(values, real).reshape(-1)
 
 
 def _scaled(gradient: Any, factor: float) -> Any:

@@ -8,7 +8,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
+from lodcore.base import buffers
 from lodcore.base.dtypes import native_dtype
 from lodcore.base.threads import get_num_threads, in_parts
 from lodcore.errors import DTypeError, ShapeError
@@ -24,6 +26,10 @@ __all__ = ["Call", "Calls", "Leaf", "check", "in_form_of", "leaves_of", "refuse_
 Array = np.ndarray[Any, Any]
 Call = Callable[[], Any]
 Kernel = Callable[[list[Array], tuple[float, ...], list[Array]], Call]
+
+#: An array, and where it is, from which the addresses of others follow without a call of Python.
+ORIGIN = np.empty(1)
+ADDRESS = ORIGIN.ctypes.data
 
 
 class Leaf:
@@ -105,14 +111,33 @@ def leaves_of(where: str, parameters: Any, gradients: Any, states: dict[str, Any
 
 
 def refuse_twice(where: str, parameters: Any) -> None:
-    """Raise if an array is twice in a tree that is overwritten: it would be updated twice."""
+    """Raise if memory is twice in a tree that is overwritten: it would be updated twice."""
     met: dict[int, int] = {}
-    for j, one in enumerate(tree_leaves(parameters)):
+    leaves = tree_leaves(parameters)
+    for j, one in enumerate(leaves):
         first = met.setdefault(id(one), j)
         if first != j and isinstance(one, np.ndarray):
             raise ValueError(
                 f"{where}: parameters[{j}]: is the array that parameters[{first}] is, which in_place would update twice"
             )
+    arrays = {j: one for j, one in enumerate(leaves) if isinstance(one, np.ndarray)}
+    if not [one for one in arrays.values() if one.base is not None]:  # the usual case: none is a view
+        return
+    bounds = []
+    for j, one in arrays.items():
+        if one.flags.c_contiguous:
+            start = ADDRESS + buffers.bytes_between(ORIGIN, one)
+            bounds.append((start, start + one.nbytes, j))
+        else:
+            bounds.append((*byte_bounds(one), j))
+    before: list[tuple[int, int]] = []  # the ends and the numbers of arrays that may reach into the next one
+    for start, end, j in sorted(bounds):
+        before = [(stop, k) for stop, k in before if stop > start]
+        for _, k in before:
+            if np.shares_memory(arrays[j], arrays[k]):
+                rule = f"shares memory with parameters[{min(j, k)}], which in_place would update twice"
+                raise ValueError(f"{where}: parameters[{max(j, k)}]: {rule}")
+        before.append((end, j))
 
 
 def in_form_of(tree: Any, leaves: Iterable[Any]) -> Any:

@@ -494,6 +494,15 @@ def test_clip_by_global_norm_within_the_limit_and_of_infinite_gradients():
     assert nn.clip_by_global_norm({}, 1.0) == ({}, 0.0)
 
 
+@for_each("size", [1e300, 1e170, 1e-150, 1e-200, 5e-324])
+def test_the_norm_of_numbers_whose_squares_float64_cannot_hold(size):
+    gradients = [np.array([3.0, 0.0]) * size, np.zeros(0), np.array([4.0, 12.0]) * size, np.zeros(2, "f4")]
+    clipped, norm = nn.clip_by_global_norm(gradients, 6.5 * size if size > 1e-300 else 1e-300)
+    assert norm == pytest.approx(13 * size, rel=1e-15)
+    if size > 1e-300:
+        np.testing.assert_allclose(np.concatenate(clipped) / size, [1.5, 0, 2, 6, 0, 0], rtol=1e-14)
+
+
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f4", ">f8", "<f8"])
 def test_clipped_gradients_keep_their_dtype(dtype):
     (clipped,), norm = nn.clip_by_global_norm([np.full(400, 30.0, dtype)], 1.0)
@@ -525,6 +534,26 @@ def test_in_place_refuses_an_array_that_is_two_parameters():
         optimizer.step(parameters, gradients, state, in_place=True)
     assert shared.tolist() == [1.0]
     assert optimizer.step(parameters, gradients, state)[0]["z"].round(6).tolist() == [0.9]
+
+
+@for_each("other", [lambda w: w.T, lambda w: w[:], lambda w: w.ravel(), lambda w: w[1:, ::2], lambda w: w[::-1, 2:]])
+def test_in_place_refuses_parameters_that_share_memory(other):
+    whole = np.arange(12.0).reshape(3, 4)
+    parameters = {"a": np.ones(3), "b": other(whole), "c": whole}
+    optimizer = nn.SGD(0.1)
+    gradients, state = {name: np.ones_like(one) for name, one in parameters.items()}, optimizer.init(parameters)
+    with pytest.raises(ValueError, match=r"SGD.step: parameters\[2\]: shares memory with parameters\[1\], which"):
+        optimizer.step(parameters, gradients, state, in_place=True)
+    assert whole.ravel().tolist() == list(range(12))
+
+
+def test_in_place_updates_parts_of_one_array_that_do_not_overlap():
+    whole = np.zeros((3, 6))
+    parameters = [whole[:, :2], whole[:, 2::2], whole[:0], whole[:, 3::2], np.zeros(2)]
+    optimizer = nn.SGD(1.0)
+    gradients = [np.full_like(one, j + 1) for j, one in enumerate(parameters)]
+    optimizer.step(parameters, gradients, optimizer.init(parameters), in_place=True)
+    assert whole.tolist() == [[-1, -1, -2, -4, -2, -4]] * 3
 
 
 @pytest.mark.parametrize("optimizer", [nn.SGD(0.1, momentum=0.9), nn.AdamW(0.1)])

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.base.articles import with_number
 from lodcore.base.keywords import hinting
 from lodcore.base.libraries import library
@@ -227,7 +228,7 @@ def attention_inputs(
     rows = ids, targets_of, positions, segment_ids, seq_idx
 
     def fill(of_labels: Int64) -> None:
-        unharmed(kernels.packing.attention_rows(_values(x), of_labels, documents, bins, np.array(settings), *rows))
+        unharmed(kernels.packing.attention_rows(x.values, of_labels, documents, bins, np.array(settings), *rows))
 
     weighted = None
     if weights is not None:  # first the number of the token that each label is, which may have any weight
@@ -235,7 +236,7 @@ def attention_inputs(
         fill(np.arange(x.num_rows) if counted is None else np.where(counted, np.arange(x.num_rows), -1))
         weighted = np.append(weights, weights.dtype.type(0))[targets_of]
         settings[1] = ignored
-    fill(_values(targets) if counted is None else np.where(counted, _values(targets), settings[1]))
+    fill(targets.values if counted is None else np.where(counted, targets.values, settings[1]))
     made = AttentionInputs(*rows, ends, longest, weighted)
     return made.to_torch() if library == "torch" else made
 
@@ -274,7 +275,7 @@ def cu_seqlens(packed: Any) -> tuple[Int32, int]:
 
 
 def _as_ids(where: str, name: str, given: Any) -> LoDTensor:
-    """Return bins of documents of integers, checked."""
+    """Return bins of documents of integers as int64, checked."""
     x = as_nested(f"{where}: {name}", given)
     if x.num_levels != 2:
         raise LoDError(f"{where}: {name}: has {with_number(x.num_levels, 'level')}; bins of documents of tokens have 2")
@@ -282,7 +283,8 @@ def _as_ids(where: str, name: str, given: Any) -> LoDTensor:
         raise DTypeError(f"{where}: {name}: has dtype {x.dtype}; token ids are integers")
     if x.values.ndim != 1:
         raise ShapeError(f"{where}: {name}: has rows of shape {x.values.shape[1:]}; a token has one id")
-    return x
+    ids = buffers.as_int64(x.values, f"{where}: {name}") if x.num_rows else np.empty(0, np.int64)
+    return x if ids is x.values else x.with_values(ids)
 
 
 def _per_token(where: str, name: str, given: Any, lod: LoD, kind: str) -> npt.NDArray[Any]:
@@ -299,11 +301,6 @@ def _per_token(where: str, name: str, given: Any, lod: LoD, kind: str) -> npt.ND
     if x.dtype.kind not in "biuf" or x.dtype.itemsize > 8:
         raise DTypeError(f"{where}: {name}: has dtype {x.dtype}; real numbers of at most float64 are needed")
     return x.values.astype(np.float64 if x.dtype == np.float64 else np.float32)
-
-
-def _values(x: LoDTensor) -> Int64:
-    """Return the ids as int64."""
-    return x.values if x.values.dtype == np.int64 else x.values.astype(np.int64)
 
 
 def _int64(where: str, number: Any) -> int:

@@ -169,9 +169,8 @@ cdef class StreamBody:
             self.arrived = next(self.source, MISSING)
         return self.arrived is not MISSING
 
-    cdef int enter(self, bint keep) except -1:
-        """Measure the item that has arrived, and add it to the buffer, or only count it."""
-        item, number = self.arrived, self.taken
+    cdef object measured(self, item, number):
+        """Return the length of an item."""
         try:
             length = self.length(item)
         except TypeError as error:
@@ -180,7 +179,13 @@ cdef class StreamBody:
             kind = with_article(type(item).__name__)
             raise DTypeError(f"{self.name}: source: has {kind}, which has no length; length= may count it") from error
         if type(length) is not int or not 0 <= length <= LONGEST:
-            length = arguments.as_count(f"{self.name}: length of item {number}", length, 0)
+            return arguments.as_count(f"{self.name}: length of item {number}", length, 0)
+        return length
+
+    cdef int enter(self, bint keep) except -1:
+        """Measure the item that has arrived, and add it to the buffer, or only count it."""
+        item, number = self.arrived, self.taken
+        length = self.measured(item, number)
         lengths = zlib.crc32(length.to_bytes(8, "little"), self.lengths)
         cdef bint dropped = False
         if keep and length > self.budget:
@@ -192,7 +197,13 @@ cdef class StreamBody:
             if self.overflow != "own_bin":
                 dropped, keep = True, self.overflow != "drop"
                 if keep:
-                    item, length = item[:self.budget], self.budget
+                    item = item[:self.budget]
+                    length = self.measured(item, number)
+                    if length > self.budget:
+                        raise LoDError(
+                            f"{self.name}: source: item {number} still has length {length} with its first "
+                            f"{self.budget} entries; the budget is {self.budget}: choose overflow='drop' or 'own_bin'"
+                        )
         cdef tuple entry = (length, number)
         cdef bint was_sorted = self.is_sorted
         if keep:

@@ -93,8 +93,9 @@ class SourceSampler(Stepping):
         self.sizes, self.temperature, self.seed, self.num_samples = sizes, temperature, seed, num_samples
         weights = np.zeros(len(sizes))
         some = sizes > 0
-        logs = np.log(sizes[some]) / temperature
-        weights[some] = np.exp(logs - logs.max())
+        logs = np.log(sizes[some])
+        with np.errstate(over="ignore"):  # of sources that are never drawn, if the temperature is tiny
+            weights[some] = np.exp((logs - logs.max()) / temperature)
         self.probabilities = weights / weights.sum()
         self.position = 0
         self._drawn = np.zeros(len(sizes), np.int64)  # samples from each source

@@ -87,7 +87,7 @@ def checked_arrays(where: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
             f"{where}: documents, starts, sizes: have {len(documents)}, {len(starts)} and {len(sizes)} entries"
         )
     check_pieces(where, lengths, documents, starts, sizes)
-    check_bins(where, lengths, documents, sizes, bins, int(numbers[0]))
+    check_bins(where, sizes, bins, numbers)
     whole = not starts.any() and np.array_equal(sizes, lengths[documents])
     return {
         "lengths": lengths,
@@ -125,8 +125,16 @@ def check_pieces(where: str, lengths: Int64, documents: Int64, starts: Int64, si
         raise LoDError(f"{where}: starts, sizes: piece {bad} overlaps another one of document {documents[bad]}")
 
 
-def check_bins(where: str, lengths: Int64, documents: Int64, sizes: Int64, bins: LoD, budget: int) -> None:
-    """Check that bins with more than one piece are within the budget."""
+def check_bins(where: str, sizes: Int64, bins: LoD, numbers: Int64) -> None:
+    """Check that bins are within the limits, those of one piece excepted, and that all shards have equally many."""
+    budget, most, multiple_of, shards, is_part = numbers.tolist()
+    held = bins.lengths()
+    if most and len(held) and held.max() > most:
+        raise LoDError(f"{where}: bins: bin {held.argmax()} has {held.max()} pieces; max_items is {most}")
+    if not is_part and len(held) % (multiple_of * shards):
+        raise LoDError(
+            f"{where}: bins: there are {len(held)}; multiple_of and shards need a multiple of {multiple_of * shards}"
+        )
     tokens = sealed(np.concatenate([[0], np.cumsum(sizes)]))
     full = (np.diff(tokens[bins.offsets()]) > budget) & (bins.lengths() > 1)
     if full.any():

@@ -46,11 +46,11 @@ class Sampling(NamedTuple):
         ndarray of int64, shape (n_branches,)
             Any token for a branch whose tokens are all impossible.
         """
-        logits = np.where(log_probs > -np.inf, log_probs.astype(np.float64) / self.temperature, -np.inf)
-        order = np.argsort(-logits, axis=1, kind="stable")[:, : self.top_k]
-        ranked = np.take_along_axis(logits, order, 1)
-        with np.errstate(invalid="ignore"):
-            shares = np.exp(ranked - ranked[:, :1])
+        possible = np.where(log_probs > -np.inf, log_probs.astype(np.float64), -np.inf)
+        order = np.argsort(-possible, axis=1, kind="stable")[:, : self.top_k]
+        ranked = np.take_along_axis(possible, order, 1)
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            shares = np.exp((ranked - ranked[:, :1]) / self.temperature)
         shares[~(shares >= 0)] = 0  # for branches with impossible tokens only
         sums = np.cumsum(shares, axis=1)
         if self.top_p is not None:

@@ -107,6 +107,16 @@ VAST = np.broadcast_to(np.int32(0), (2**20, 2**20))
             ShapeError,
             "packed: has rows",
         ),
+        (
+            lambda: attention_inputs([[np.array([1, 2**63], np.uint64)]]),
+            ValueError,
+            "packed: is 9223372036854775808 at position 1; int64 cannot hold that",
+        ),
+        (
+            lambda: attention_inputs([[[1]]], labels=[[np.array([2**64 - 1], np.uint64)]]),
+            ValueError,
+            "labels: is 18446744073709551615 at position 0; int64 cannot hold that",
+        ),
         (lambda: attention_inputs([[[1, 2]]], 1), LoDError, "length: is 1; bin 0 has 2 tokens"),
         (lambda: attention_inputs([[[1, 2]]], -1), ValueError, "length: is -1"),
         (lambda: attention_inputs([[[1, 2]]], labels=[[[1]]]), LoDError, "labels: have a different structure"),

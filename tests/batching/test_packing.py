@@ -835,6 +835,9 @@ def test_report_of_the_largest_budgets_counts_without_overflow():
         ({"documents": [1, 1], "starts": [2, 0], "sizes": [1, 3]}, "piece 0 overlaps another one of document 1"),
         ({"documents": [1, 1], "starts": [0, 0], "sizes": [1, 1]}, "piece 1 overlaps another one of document 1"),
         ({"starts": [0, 4], "sizes": [2, 0]}, "are 4, 0 at piece 1; document 1 has 3 tokens"),
+        ({"bins": [0, 0, 2], "numbers": [9, 1, 1, 1, 0]}, "bins: bin 1 has 2 pieces; max_items is 1"),
+        ({"numbers": [4, 0, 3, 1, 0]}, "bins: there are 2; multiple_of and shards need a multiple of 3"),
+        ({"bins": [0, 1, 1, 2], "numbers": [4, 0, 2, 2, 0]}, "bins: there are 3; .* need a multiple of 4"),
         ({"bins": [0, 2], "numbers": [4, 0, 1, 1, 0]}, "bin 0 has more tokens than the budget of 4"),
     ],
 )

@@ -101,6 +101,7 @@ def test_wrong_calls_of_sample_by_temperature_name_argument_and_value(call, erro
 
 def test_temperatures_of_any_size():
     for temperature, want in (
+        (5e-324, [0, 1, 0, 0]),
         (1e-300, [0, 1, 0, 0]),
         (1e-3, [0, 1, 0, 0]),
         (1e300, [1 / 3] * 3 + [0]),

@@ -117,6 +117,16 @@ def test_pack_stream_drops_splits_or_refuses_what_is_longer_than_the_budget(over
         list(pack_stream(["aa", "ccccc", "bb"], 3))
 
 
+@for_each("make", [pack_stream, batch_stream])
+def test_a_truncated_item_is_measured_again(make):
+    stream = make(["a b c", "d", "e f"], 2, overflow="truncate", length=lambda text: len(text.split()))
+    assert sorted(text for texts in stream for text in texts) == ["a ", "d", "e f"]
+    assert (stream.fill.items, stream.fill.tokens, stream.fill.dropped) == (3, 4, 1)
+    stream = make([[5, 1], [9, 9], [1, 1, 1]], 4, overflow="truncate", length=sum)
+    with pytest.raises(LoDError, match=f"^{make.__name__}: source: item 0 still has length 6 with its first 4 entries"):
+        next(stream)
+
+
 @given(
     document_lengths(40),
     st.integers(0, 12),

@@ -308,6 +308,13 @@ def test_the_drawn_token_is_the_first_whose_share_exceeds_the_chance(dtype):
         assert found.tolist() == [place, place + 1]
 
 
+@for_each("temperature", [5e-324, 1e-308, 1e300])
+def test_temperatures_of_any_size_draw_the_most_probable_token_or_any_alike(temperature):
+    log_probs = np.log([[0.2, 0.5, 0.3], [0.5, 0.2, 0.3]])
+    found = Sampling(temperature, None, None).draw(np.repeat(log_probs, 2, axis=0), np.array([0.1, 0.9] * 2))
+    assert found.tolist() == ([1, 1, 0, 0] if temperature < 1 else [1, 0, 0, 1])
+
+
 def test_branches_draw_independently_of_ended_ones():
     """Of four equal tokens, the first ends: with plain Python, a branch draws int(4 * chance)."""
     for seed in (0, 1, 2):

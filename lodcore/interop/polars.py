@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dtypes import in_unit
 from lodcore.base.libraries import library
 from lodcore.base.memory import flag
 from lodcore.errors import DTypeError
@@ -150,7 +151,7 @@ def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
 
 
 def _frame(polars: Any, where: str, columns: Mapping[str, Any], masks: Mapping[str, Any]) -> Any:
-    """Return a table of columns; raise for rows without entries, at which Polars would panic."""
+    """Return a table of columns; raise for rows without entries, at which Polars would panic, and for times too far."""
     for name, column in columns.items():
         rows = column.values if isinstance(column, LoDTensor) else np.asarray(column)
         if _is_empty(rows.shape[1:], rows.dtype):
@@ -158,7 +159,17 @@ def _frame(polars: Any, where: str, columns: Mapping[str, Any], masks: Mapping[s
                 f"{where}: columns[{name!r}]: has rows of shape {rows.shape[1:]} and dtype {rows.dtype}; Polars takes "
                 "none without entries"
             )
+        _check_times(f"{where}: columns[{name!r}]", rows)
     return polars.DataFrame(arrow_table(where, columns, masks))
+
+
+def _check_times(where: str, rows: Array) -> None:
+    """Raise for a time whose milliseconds int64 cannot hold, also in a field: Polars has no seconds and would wrap."""
+    for field in rows.dtype.names or ():
+        _check_times(f"{where}: field {field!r}", rows[field])
+    kind = rows.dtype.kind
+    if kind in "mM" and np.datetime_data(rows.dtype)[0] in ("h", "m", "s", *("W", "D") * (kind == "m")):
+        in_unit(where, rows, np.dtype(f"{kind}8[ms]"))
 
 
 def _is_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:

@@ -216,6 +216,22 @@ def test_to_polars_then_from_polars_restores_sequences():
     assert polars.DataFrame(lodcore.interop.ArrowTable({"x": DEEP}))["x"].to_list() == DEEP.tolist()
 
 
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[s]", "M8[m]", "m8[h]", "m8[D]", "M8[25s]"])
+def test_to_polars_refuses_times_whose_milliseconds_no_integer_holds(dtype):
+    unit, step = np.datetime_data(dtype)
+    limit = np.iinfo(np.int64).max // (1000 * step * {"s": 1, "m": 60, "h": 3600, "D": 86400}[unit])
+    for sign in (1, -1):
+        within, beyond = (np.array([0, sign * (limit + more)]).astype(dtype) for more in (-1, 1))
+        made = from_polars(to_polars({"x": LoDTensor.from_lengths(within, [2])}))["x"]
+        np.testing.assert_array_equal(made.values, within)
+        record = np.zeros(2, [("at", dtype)])
+        record["at"] = beyond
+        for values, place in ((beyond, ""), (record, "field 'at': ")):
+            for lists in (True, False):
+                with pytest.raises(lodcore.DTypeError, match=rf"columns\['x'\]: {place}is .*; .*\[ms\] cannot hold it"):
+                    to_polars({"x": LoDTensor.from_lengths(values, [2])}, lists=lists)
+
+
 def test_to_polars_has_a_row_for_each_row():
     groups = from_polars(polars.DataFrame(COLUMNS), ["g", "h"])
     frame = to_polars(groups, lists=False)

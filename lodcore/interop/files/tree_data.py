@@ -48,13 +48,18 @@ class Packed:
         self.programs: list[Any] = []  # of each Program its number, and the names of its Variables
         self._numbers: dict[tuple[str, int], int] = {}  # of Programs and Generators
         self._kept: list[Any] = []  # these
-        self._names: dict[int, str] = {}
+        self._names: dict[Any, str] = {}
         self._used: set[str] = set()  # these in lower case
         self._lod_numbers: dict[int, int] = {}
 
-    def name(self, values: Array, path: tuple[str, ...]) -> str:
+    def name_of_rows(self, values: Array, path: tuple[str, ...]) -> str:
+        """Return the name of the rows of a tensor, which others that share this memory have, too: nobody changes it."""
+        return self.name(values, path, (values.ctypes.data, values.shape, values.dtype))
+
+    def name(self, values: Array, path: tuple[str, ...], key: Any = None) -> str:
         """Return the name of an array, made from its path in the tree; one array has one name."""
-        found = self._names.get(id(values))
+        key = id(values) if key is None else key
+        found = self._names.get(key)
         if found is not None:
             return found
         name = "/".join(path) or "values"
@@ -66,7 +71,7 @@ class Packed:
             descr_of(located(self.where, path), values.dtype)
         self.arrays[name] = values
         self._used.add(name.lower())
-        self._names[id(values)] = name
+        self._names[key] = name
         return name
 
     def _taken(self, name: str) -> bool:
@@ -125,7 +130,7 @@ def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: i
     kind = type(tree)
     if isinstance(tree, LoDTensor) and not is_foreign(kind):
         lod: Any = tree.lod
-        return {"lodtensor": packed.name(tree.values, path), "lod": packed.number(lod)}
+        return {"lodtensor": packed.name_of_rows(tree.values, path), "lod": packed.number(lod)}
     if isinstance(tree, SparseTensor):
         names = {"sparse": tree.values, "indices": tree.indices}
         return {key: packed.name(x, (*path, key)) for key, x in names.items()} | {"height": hex(tree.height)}
@@ -135,6 +140,12 @@ def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: i
             raise DTypeError(
                 f"{here}: has dtype {values.dtype} and class {type(values).__name__}; "
                 "ndarrays of numbers, dates or text can be saved"
+            )
+        if isinstance(tree, (np.str_, np.bytes_)) and len(values[()]) < len(tree):
+            plain: Any = str if isinstance(tree, np.str_) else bytes
+            raise DTypeError(
+                f"{here}: is {plain(tree)!r} as {kind.__name__}, which an array keeps without NUL at the end; "
+                f"{plain.__name__} can be saved"
             )
         return {"scalar" if isinstance(tree, np.generic) else "array": packed.name(np.asarray(values), path)}
     if kind is dict:

@@ -97,6 +97,30 @@ def test_load_restores_arrays_and_lods_that_were_shared(tmp_path, name):
     assert again["w"][0] is again["w"][1]
 
 
+@pytest.mark.parametrize("name", FORMS)
+def test_rows_of_a_tensor_are_written_once_wherever_it_is_and_those_of_arrays_apart(tmp_path, name):
+    tree = {"x": X, "again": [X, LoDTensor.from_lengths(X.values, [X.num_rows])], "w": X.values}
+    lodcore.save(tmp_path / name, tree)
+    made = lodcore.load(tmp_path / name)
+    tensors = [made["x"], *made["again"]]
+    assert same(tree, made)
+    assert all(np.shares_memory(made["x"].values, one.values) for one in tensors)
+    assert not np.shares_memory(made["w"], made["x"].values)
+
+
+@pytest.mark.parametrize("scalar", [np.str_("a\0"), np.bytes_(b"\0"), np.str_("\0\0")])
+def test_numpys_text_with_nul_at_its_end_is_refused_and_pythons_is_kept(scalar):
+    plain = scalar.item() if isinstance(scalar, np.bytes_) else str(scalar)
+    with pytest.raises(
+        DTypeError, match=rf"^lodcore.save: tree\[a\]: is .* as {type(scalar).__name__}, which an array"
+    ):
+        lodcore.save(io.BytesIO(), {"a": scalar})
+    file = io.BytesIO()
+    lodcore.save(file, {"a": plain, "b": np.str_("a\0b"), "c": np.str_("")})
+    file.seek(0)
+    assert lodcore.load(file) == {"a": plain, "b": "a\0b", "c": ""}
+
+
 def test_save_and_load_take_open_files(tmp_path):
     for compress in (False, True):
         file = io.BytesIO()

@@ -280,6 +280,9 @@ class Vocabulary:
             self.counts = buffers.as_int64(counts, "Vocabulary: counts", ValueError).copy()
             if len(self.counts) != count:
                 raise ValueError(f"Vocabulary: counts: has {len(self.counts)} entries; {there_are(count, 'word')}")
+            if count and self.counts.min() < 0:
+                at = int(self.counts.argmin())
+                raise ValueError(f"Vocabulary: counts: is {self.counts[at]} at position {at}; 0 or more is needed")
 
     @classmethod
     def fit(
@@ -299,7 +302,7 @@ class Vocabulary:
         min_count : int
             The minimum number of occurrences of a word.
         max_size : int, optional
-            The maximum number of words, `unknown` and `special` included.
+            The maximum number of words, `unknown` and `special` included, which are kept even if they are more.
         unknown : str or bytes, optional
             The first word, which replaces all other words; None for no such word.
         special : list of str
@@ -429,19 +432,22 @@ class Vocabulary:
 
     @property
     def tokens(self) -> list[str]:
-        """The words, in the order of their numbers."""
+        """The words, in the order of their numbers; bytes that are not UTF-8 are surrogates, as by `os.fsdecode`."""
         return self._strings(0, len(self))
 
     def _strings(self, first: int, stop: int) -> list[str]:
         data = self._letters.tobytes()
         bounds = zip(self._begins[first:stop].tolist(), self._ends[first:stop].tolist(), strict=True)
-        return [data[begin:end].decode(errors="replace") for begin, end in bounds]
+        return [data[begin:end].decode(errors="surrogateescape") for begin, end in bounds]
 
     def _number(self, word: Any) -> int:
         """Return the number of a word, or -1 if it is not in the vocabulary."""
         if not isinstance(word, (str, bytes)):
             raise DTypeError(f"Vocabulary: word: is {type(word).__name__}; a str is needed")
-        data = word.encode() if isinstance(word, str) else word
+        try:
+            data = word.encode(errors="surrogateescape") if isinstance(word, str) else word
+        except UnicodeEncodeError:  # no word has such a character
+            return -1
         return int(self._look_up(np.frombuffer(data, np.uint8), np.array([0, len(data)]), -1)[0][0])
 
     def _look_up(self, letters: Array, offsets: Array, unknown: int) -> tuple[Array, int]:

@@ -288,6 +288,31 @@ def test_a_nul_at_the_end_is_kept(words):
             call()
 
 
+def test_words_of_bytes_that_are_not_utf8_are_told_apart_and_found():
+    vocabulary = Vocabulary(np.array([b"\xff", b"a", b"\xfe\xff", "é".encode()]))
+    assert vocabulary.tokens == ["\udcff", "a", "\udcfe\udcff", "é"]
+    assert [vocabulary[word] for word in vocabulary] == [0, 1, 2, 3]
+    assert "\\udcff" in repr(vocabulary)
+
+
+def test_text_that_utf8_does_not_have_is_no_word():
+    for unknown in (None, "a"):
+        vocabulary = Vocabulary(["a", "b"], unknown)
+        assert "\ud800" not in vocabulary
+        if unknown is None:
+            with pytest.raises(KeyError, match=r"ud800. is not in the vocabulary"):
+                vocabulary["\ud800"]
+        else:
+            assert vocabulary["\ud800"] == 0
+    with pytest.raises(ValueError, match=r"unknown: is .*, which is not among the words"):
+        Vocabulary(["a"], "\ud800")
+
+
+def test_counts_of_words_are_not_negative():
+    with pytest.raises(ValueError, match=r"^Vocabulary: counts: is -2 at position 1; 0 or more is needed"):
+        Vocabulary(["a", "b", "c"], counts=[0, -2, -1])
+
+
 def test_words_of_two_kinds():
     assert encode_utf8(["a", b"b\0"]).tolist() == [[97], [98, 0]]
     with pytest.raises(DTypeError, match="value 1 is b'b' among text"):

@@ -172,6 +172,13 @@ class Stacked(Layer):
             lasts.append(last)
         return x, lasts
 
+    @property
+    def cell(self) -> Any:
+        """The cells of all layers as one, for `dynamic_rnn`."""
+        for layer in self.layers:
+            _ = layer.cell  # which raises if there is none
+        return super().cell
+
     def prepare(self, parameters: Any) -> Any:
         """Compute the values that all steps of the cells share."""
         given = self._taken(parameters)

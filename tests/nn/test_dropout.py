@@ -95,6 +95,19 @@ def test_each_step_of_a_loop_has_a_mask_of_its_own():
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_dropped_numbers_and_zeros_are_zero_where_the_factor_is_too_large_for_the_dtype(dtype):
+    rate = 1 - 2.0**-17
+    x = lodcore.LoDTensor.from_lengths(np.tile(np.array([0, 1, -0.5], dtype), 100_000), [300_000])
+    found, back = vjp(lambda x: nn.dropout(x, rate, generator()), x)
+    kept = generator().random(300_000, np.float32) >= np.float32(rate)
+    assert kept.any()
+    wanted = np.where(kept, x.values * np.array(min(2.0**17, float(np.finfo(dtype).max)), dtype), np.array(0, dtype))
+    np.testing.assert_array_equal(found.values, wanted)
+    (d,) = back(x)
+    np.testing.assert_array_equal(d.values, wanted)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 @pytest.mark.parametrize("rate", [0.0, 0.25, 0.37, 0.5, 0.95, 1.0])
 def test_the_gradient_is_scaled_as_the_result_is(rate, dtype):
     x = lodcore.LoDTensor.from_lengths(np.ones((40, 3), dtype), [15, 0, 25])

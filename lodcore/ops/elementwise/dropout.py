@@ -37,9 +37,9 @@ def dropout(x: Any, rate: float, rng: np.random.Generator | None, *, saved: Save
     Returns
     -------
     LoDTensor or ndarray
-        x * (1 / (1 - rate)), with the factor rounded to the dtype of x, where the random number is at least `rate`, 0
-        elsewhere; it has the LoD and dtype of x. All zeros for a rate of 1; x itself for a rate of 0, and without a
-        generator.
+        x * (1 / (1 - rate)), with the factor rounded to the dtype of x, at most its greatest number, where the random
+        number is at least `rate`, 0 elsewhere; it has the LoD and dtype of x. All zeros for a rate of 1; x itself for a
+        rate of 0, and without a generator.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def _masked(values: Array, kept: Array, rate: float) -> Array:
     """Keep the values that a mask selects, and scale them."""
     result: Array = choose(kept, values, values.dtype.type(0))
     if rate < 1:
-        result *= values.dtype.type(1 / (1 - rate))
+        result *= values.dtype.type(min(1 / (1 - rate), float(np.finfo(values.dtype).max)))
     return result
 
 

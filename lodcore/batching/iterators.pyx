@@ -197,7 +197,14 @@ cdef class StreamBody:
             if self.overflow != "own_bin":
                 dropped, keep = True, self.overflow != "drop"
                 if keep:
-                    item = item[:self.budget]
+                    try:
+                        item = item[:self.budget]
+                    except (TypeError, LookupError) as error:
+                        kind = with_article(type(item).__name__)
+                        raise DTypeError(
+                            f"{self.name}: source: item {number} is {kind}, of which no first {self.budget} entries "
+                            "can be taken; choose overflow='drop' or 'own_bin'"
+                        ) from error
                     length = self.measured(item, number)
                     if length > self.budget:
                         raise LoDError(

@@ -36,7 +36,7 @@ def to_awkward(x: Any) -> Any:
     Raises
     ------
     DTypeError
-        If awkward does not have the dtype.
+        If awkward does not have the dtype, or text contains a lone surrogate.
     """
     awkward = library("awkward", "awkward", "lodcore.to_awkward")
     x = as_nested("lodcore.to_awkward: x", x)
@@ -55,6 +55,8 @@ def _layout(awkward: Any, values: Array) -> Any:
         layout = awkward.from_numpy(values.reshape(-1), highlevel=False)
     except TypeError:
         raise DTypeError(f"lodcore.to_awkward: x: has dtype {values.dtype}, which awkward does not have") from None
+    except UnicodeEncodeError:
+        raise DTypeError("lodcore.to_awkward: x: holds a lone surrogate, which UTF-8 does not have") from None
     for axis in range(values.ndim - 1, 0, -1):
         layout = awkward.contents.RegularArray(layout, values.shape[axis], math.prod(values.shape[:axis]))
     return layout

@@ -125,6 +125,12 @@ def test_a_truncated_item_is_measured_again(make):
     stream = make([[5, 1], [9, 9], [1, 1, 1]], 4, overflow="truncate", length=sum)
     with pytest.raises(LoDError, match=f"^{make.__name__}: source: item 0 still has length 6 with its first 4 entries"):
         next(stream)
+    for item, kind in (({1, 2, 3}, "a set"), ({"a": 1, "b": 2, "c": 3}, "a dict")):
+        stream = make([item, [4]], 2, overflow="truncate")
+        with pytest.raises(
+            DTypeError, match=f"^{make.__name__}: source: item 0 is {kind}, of which no first 2 entries"
+        ):
+            next(stream)
 
 
 @given(

@@ -99,6 +99,11 @@ def test_rows_of_any_shape_go_out_and_come_back(shape):
     assert from_awkward(to_awkward(field))["a"].equals(x)
 
 
+def test_to_awkward_of_a_lone_surrogate_is_refused():
+    with pytest.raises(DTypeError, match=r"^lodcore.to_awkward: x: holds a lone surrogate, which UTF-8 does not have"):
+        to_awkward([["a", "\ud800"]])
+
+
 def test_to_awkward_of_raw_bytes_names_the_dtype():
     with pytest.raises(DTypeError, match=r"^lodcore.to_awkward: x: has dtype \|V3, which awkward does not have"):
         to_awkward(LoDTensor.from_lengths(np.zeros(1, "V3"), [1]))

@@ -328,7 +328,11 @@ WRONG = [
     (lambda: nn.Bidirectional("GRU"), DTypeError, "Bidirectional: layer: is str"),
     (lambda: nn.Bidirectional(GRU).cell, ValueError, "Bidirectional: cell: there is none"),
     (lambda: nn.Bidirectional(GRU).cell, AttributeError, "Bidirectional: cell: there is none"),
-    (lambda: nn.Stacked([nn.GRU(2, 2), nn.Bidirectional(nn.GRU(2, 2))]).cell, ValueError, "Bidirectional: cell: there is none"),
+    (
+        lambda: nn.Stacked([nn.GRU(2, 2), nn.Bidirectional(nn.GRU(2, 2))]).cell,
+        ValueError,
+        "Bidirectional: cell: there is none",
+    ),
     (lambda: nn.Stacked([]), ValueError, "Stacked: layers: is empty"),
     (lambda: nn.Stacked(3), DTypeError, "Stacked: layers: is int; a list"),
     (lambda: nn.Stacked([GRU, 3]), DTypeError, r"Stacked: layers\[1\]: is int"),

@@ -66,6 +66,10 @@ STEPS = {
 }
 
 
+#: Widths on both sides of one and of several vectors.
+WIDE = [7, 15, 16, 17, 31, 33, 47]
+
+
 def columns(x, start, last):
     return x[:, min(start, last) : max(start, last) + 1]
 
@@ -87,8 +91,10 @@ class Cell:
         self.random = np.random.default_rng(seed)
         self.dtype = np.dtype(one.choice(["f4", "f8"]))
         lengths = [one.choice([0, 1, 1, 2, 3, 6]) for _ in range(one.choice([1, 2, 5, 9]))]
-        widths = [one.choice([1, 2, 3, 4, 6]) for _ in range(one.choice([1, 1, 2, 3]))]
-        rows = self.numbers(sum(lengths), one.choice([1, 2, 3, 5, 8]))
+        is_wide = one.random() < 0.3  # beyond the vectors of the machine
+        widths = [one.choice(WIDE if is_wide else [1, 2, 3, 4, 6]) for _ in range(one.choice([1, 1, 2, 3]))]
+        rows = self.numbers(sum(lengths), one.choice(WIDE if is_wide else [1, 2, 3, 5, 8]))
+        self.widest = 70 if is_wide else 12
         self.x = lodcore.LoDTensor.from_lengths(rows, lengths)
         self.state = tuple([self.numbers(len(lengths), width) * (one.random() < 0.7) for width in widths])
         self.state = tuple([state.astype(self.dtype) for state in self.state])
@@ -114,7 +120,7 @@ class Cell:
                 third = np.concatenate([first, q.choice(pool)], axis=1)
             else:
                 third = STEPS[q.choice([*STEPS])](first, second, parameter, q)
-            pool += [third] if third.shape[1] <= 12 else []
+            pool += [third] if third.shape[1] <= self.widest else []
         outputs = [q.choice(pool) for _ in range(q.choice([1, 1, 2]))]
         following = []
         for state in states:

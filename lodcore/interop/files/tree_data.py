@@ -200,6 +200,7 @@ class Reader:
         self.generators: list[Any] = []
         self._array, self._lod = array, lod
         self._arrays: dict[str, Array] = {}
+        self._of_tensors: set[Any] = set()  # names of rows that a tensor has already
         self._lods: dict[int, LoD] = {}
 
     def array(self, name: Any) -> Array:
@@ -258,6 +259,9 @@ class Reader:
             )
         if not (values.flags.c_contiguous and is_native(values.dtype)):
             values = np.ascontiguousarray(values, native_dtype(values.dtype))
+        elif node["lodtensor"] in self._of_tensors and values.flags.writeable:
+            values = values.copy()
+        self._of_tensors.add(node["lodtensor"])
         return lod_tensor_body.new_tensor(values, lod)
 
     def _sparse(self, node: dict[str, Any]) -> SparseTensor:

@@ -248,7 +248,7 @@ def corr(x: Any, y: Any, axis: Any = None, weights: Any = None) -> Any:
     mass = _mass(one, weights, axis)
     pairs = ((one, _mean(x, axis, weights), eps[0]), (other, _mean(y, axis, weights), eps[1]))
     (squares, varies), (others, others_vary) = (_squares(*pair, mass, weights, axis) for pair in pairs)
-    found = div(_sum(mul(one, other), weights, axis), sqrt(mul(squares, others)))
+    found = div(_sum(mul(one, other), weights, axis), mul(sqrt(squares), sqrt(others)))
     return _or_nan(logical_and(varies, others_vary), found)
 
 
@@ -257,7 +257,7 @@ def _squares(centred: Any, middle: Any, eps: float, mass: Any, weights: Any, axi
     squares, rest = _sum(mul(centred, centred), weights, axis), _sum(centred, weights, axis)
     least = mul(mul(middle, middle), mul(mass, (ROUNDING * eps) ** 2))
     exact = minus(squares, div(mul(rest, rest), _divisor(mass)))  # since the average of many numbers is not
-    known = not_equal(mul(mass, squares), 0)  # with negative weights, either may be 0
+    known = logical_and(not_equal(mass, 0), not_equal(squares, 0))  # with negative weights, either may be 0
     varies = logical_and(known, greater_than(exact, add(least, mul(squares, 0.01))))
     return where(varies, squares, 1), varies
 

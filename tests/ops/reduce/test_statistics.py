@@ -321,6 +321,25 @@ def test_statistics_of_all_values_are_numbers_in_every_way_of_running(num_levels
         assert [type(found) for found in way] == [np.float64] * len(made)
 
 
+@for_each(("dtype", "size"), [("f4", 1e-12), ("f4", 1e10), ("f8", 1e-82), ("f8", 1e80)])
+def test_correlations_of_small_and_large_numbers_are_those_of_their_directions(dtype, size):
+    x = lodcore.array([[1.0, 2.0, 4.0], [4.0, 2.0, 1.0]], dtype=dtype) * np.array(size, dtype)
+    y = lodcore.array([[1.0, 2.0, 4.0]] * 2, dtype=dtype) * np.array(size, dtype)
+    wanted = np.corrcoef([1, 2, 4], [4, 2, 1])[0, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(lodcore.corr(x, y, axis=1), [1, wanted], rtol=1e-5)
+
+
+@for_each(("dtype", "size", "weight"), [("f2", 0.01, 0.001), ("f4", 1e-7, 1e-20), ("f8", 1e-70, 1e-100)])
+def test_lines_of_small_numbers_with_small_weights(dtype, size, weight):
+    x = lodcore.array([[1.0, 2.0, 4.0]], dtype=dtype) * np.array(size, dtype)
+    weights = lodcore.array([[weight] * 3], dtype=dtype)
+    with np.errstate(over="ignore"):  # of the variance of the slope
+        slope = lodcore.linear_fit(x, lodcore.array([[1.0, 2.0, 4.0]], dtype=dtype), 1, weights)[1]
+    np.testing.assert_allclose(slope, [1 / size], rtol=0.1 if dtype == "f2" else 1e-5)
+
+
 def test_statistics_with_negative_weights_are_nan_where_they_do_not_exist():
     x, weights = lodcore.array([[2.0, 2.0], [1.0, 2.0]]), lodcore.array([[-1.0, -2.0], [1.0, -1.0]])
     with warnings.catch_warnings():

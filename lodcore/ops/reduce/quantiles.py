@@ -13,6 +13,7 @@ from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import flag
 from lodcore.base.naming import named
+from lodcore.base.threads import get_num_threads
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import choice_of
 from lodcore.operators.lod_rules import before
@@ -220,7 +221,7 @@ def sequence_quantile(
 
 def _selected(where: str, values: Array, offsets: Any, chances: Array, method: str) -> Array:
     """Return the rows of each sequence, those of its quantiles and its first nan where sorting would put them."""
-    if len(values) < LONG:
+    if len(values) < LONG or values[:1].size > 1 or values.dtype == np.bool_ or get_num_threads() > 1:
         return _sorted(where, values, offsets)
     bounds, result, begin = np.asarray(offsets), values, 0
     for s in np.flatnonzero(np.diff(bounds) >= LONG).tolist():
@@ -252,16 +253,15 @@ def _sorted(where: str, values: Array, offsets: Any) -> Array:
 
 def _partitioned(cells: Array, chances: Array, method: str) -> Array | None:
     """Return the cells of a sequence, some of them where sorting would put them, if that takes less time."""
-    size = len(cells)
-    counts = size - np.isnan(cells).sum(axis=0) if cells.dtype.kind == "f" else np.array([size])
+    size, is_float = len(cells), cells.dtype.kind == "f"
+    counts = size - np.isnan(cells).sum(axis=0) if is_float else np.array([size])
     low, _ = places_of(method, counts, chances[:, None])
     places = sorted(k for k in {*low.flat, *(low + 1).flat, *counts} if 0 <= k < size)
-    if len(places) > FEW:
+    if not 0 < len(places) <= FEW:
         return None
-    found = np.partition(cells, places, axis=0)
-    if cells.dtype.kind == "f" and not found[places].all():
-        return None  # zeros: which of them have a sign depends on the order, which sorting keeps
-    return found
+    if is_float and (np.signbit(cells) & (cells == 0)).any():  # which of several zeros, sorting decides
+        return None
+    return np.partition(cells, places, axis=0)
 
 
 def _of_dates(where: str, values: Array, offsets: Any, chances: Array, method: str, skip_nan: bool) -> Array:

@@ -167,6 +167,13 @@ def test_medians_of_a_long_sequence_between_short_ones_equal_numpy(dtype):
         np.testing.assert_allclose(one, other, rtol=2 * np.finfo(np.asarray(one).dtype).eps)
 
 
+@pytest.mark.not_on_reference
+def test_long_sequences_without_quantiles_or_columns_have_empty_results():
+    x = LoDTensor.from_lengths(np.ones(2**16), [2**16])
+    assert sequence_quantile(x, []).shape == (1, 0)
+    assert np.median(x.with_values(np.ones((2**16, 0))), axis=1).shape == (1, 0)
+
+
 def test_uneven_probabilities_are_refused():
     for function in (lodcore.ops.quantile, lodcore.ops.nanquantile):
         with pytest.raises(lodcore.ShapeError, match=f"^{function.__name__}: q: is nested unevenly"):

@@ -86,14 +86,18 @@ def _gradient_values(gradient: Any) -> Any:
 
 def _norm(gradients: list[Any]) -> float:
     """Return the root of the sum of all squares, also where float64 cannot hold the squares."""
-    values = [_real_values(one) for one in map(_gradient_values, gradients) if one is not None]
-    norm = math.sqrt(math.fsum(map(kernels.optimizers.sum_squares, values)))
+    given = [values for values in map(_gradient_values, gradients) if values is not None]
+    try:
+        norm = math.sqrt(math.fsum(kernels.optimizers.sum_squares(_real_values(values)) for values in given))
+    except OverflowError:  # of a sum of finite squares
+        norm = math.inf
     if SMALL < norm < math.inf or math.isnan(norm):
         return norm
-    most = max((float(np.abs(one).max()) for one in values if one.size), default=0.0)
+    most = max((float(np.abs(_real_values(values)).max()) for values in given if values.size), default=0.0)
     if not 0 < most < math.inf:
-        return norm
-    return most * math.sqrt(math.fsum(kernels.optimizers.sum_squares(one.astype(np.float64) / most) for one in values))
+        return most
+    shares = (_real_values(values).astype(np.float64) / most for values in given)
+    return most * math.sqrt(math.fsum(map(kernels.optimizers.sum_squares, shares)))
 
 
 def _real_values(values: Any) -> Any:

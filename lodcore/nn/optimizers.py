@@ -105,7 +105,7 @@ class Optimizer:
         where = f"{self._where}.step"
         in_place = flag(f"{where}: in_place", in_place)
         if in_place:
-            refuse_twice(where, parameters)
+            refuse_twice(where, parameters, gradients)
         known = isinstance(state, dict) and state.keys() == {"step", *self.kept} and type(state["step"]) is int
         if known and state is not None:
             arrays = plain([parameters, gradients, *[state[name] for name in self.kept]], in_place)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
+from numpy.lib.stride_tricks import as_strided
 
 from lodcore.base import buffers
 from lodcore.base.dtypes import native_dtype
@@ -110,7 +111,7 @@ def leaves_of(where: str, parameters: Any, gradients: Any, states: dict[str, Any
     return leaves
 
 
-def refuse_twice(where: str, parameters: Any) -> None:
+def refuse_twice(where: str, parameters: Any, gradients: Any) -> None:
     """Raise if memory is twice in a tree that is overwritten: it would be updated twice."""
     met: dict[int, int] = {}
     leaves = tree_leaves(parameters)
@@ -120,24 +121,38 @@ def refuse_twice(where: str, parameters: Any) -> None:
             raise ValueError(
                 f"{where}: parameters[{j}]: is the array that parameters[{first}] is, which in_place would update twice"
             )
-    arrays = {j: one for j, one in enumerate(leaves) if isinstance(one, np.ndarray)}
-    if not [one for one in arrays.values() if one.base is not None]:  # the usual case: none is a view
-        return
+    arrays = {j: one for j, one in enumerate(leaves) if isinstance(one, np.ndarray) and one.size}
+    if [one for one in arrays.values() if one.base is not None]:  # usually none is a view
+        given = tree_leaves(gradients)
+        updated = {j: one for j, one in arrays.items() if len(given) != len(leaves) or given[j] is not None}
+        found = _shared(updated)
+        if found is not None:
+            rule = f"shares memory with parameters[{found[0]}], which in_place would update twice"
+            raise ValueError(f"{where}: parameters[{found[1]}]: {rule}")
+
+
+def _shared(arrays: Mapping[int, Array]) -> tuple[int, int] | None:
+    """Return the numbers of two arrays that share memory, in time that is linear in their bytes."""
+    begins = {j: ADDRESS + buffers.bytes_between(ORIGIN, one) for j, one in arrays.items()}
     bounds = []
     for j, one in arrays.items():
-        if one.flags.c_contiguous:
-            start = ADDRESS + buffers.bytes_between(ORIGIN, one)
-            bounds.append((start, start + one.nbytes, j))
-        else:
-            bounds.append((*byte_bounds(one), j))
-    before: list[tuple[int, int]] = []  # the ends and the numbers of arrays that may reach into the next one
+        bounds.append((*((begins[j], begins[j] + one.nbytes) if one.flags.c_contiguous else byte_bounds(one)), j))
+    groups: list[tuple[int, int, list[int]]] = []  # where one begins and ends, and its arrays, if they may overlap
     for start, end, j in sorted(bounds):
-        before = [(stop, k) for stop, k in before if stop > start]
-        for _, k in before:
-            if np.shares_memory(arrays[j], arrays[k]):
-                rule = f"shares memory with parameters[{min(j, k)}], which in_place would update twice"
-                raise ValueError(f"{where}: parameters[{max(j, k)}]: {rule}")
-        before.append((end, j))
+        if groups and start < groups[-1][1]:
+            groups[-1] = groups[-1][0], max(groups[-1][1], end), [*groups[-1][2], j]
+        else:
+            groups.append((start, end, [j]))
+    for start, end, numbers in groups:
+        marks = np.zeros(end - start if len(numbers) > 1 else 0, bool)
+        for at, j in enumerate(numbers if marks.size else ()):
+            one = arrays[j]
+            own = as_strided(marks[begins[j] - start :], (*one.shape, one.itemsize), (*one.strides, 1))
+            if own.any():
+                other = next(k for k in numbers[:at] if np.shares_memory(arrays[k], one))
+                return min(j, other), max(j, other)
+            own[...] = True
+    return None
 
 
 def in_form_of(tree: Any, leaves: Iterable[Any]) -> Any:

@@ -135,3 +135,11 @@ def test_binary_cross_entropy_takes_labels_with_and_without_an_axis_of_one():
     found = nn.binary_cross_entropy(x, LoDTensor.from_lengths(labels[:, None], [1, 1]))
     assert found.shape == (2, None)
     np.testing.assert_array_equal(found.values, wanted)
+
+
+def test_gradient_of_the_label_of_an_infinite_logit_without_weight_is_zero():
+    def loss(x, y):
+        return (nn.binary_cross_entropy(x, y) * np.array([0.0, 1.0])).sum()
+
+    _, (_, d_y) = lodcore.value_and_grad(loss, (0, 1))(np.array([-np.inf, 1.0]), np.array([0.0, 1.0]))
+    assert d_y.tolist() == [0, -1]

@@ -494,6 +494,12 @@ def test_clip_by_global_norm_within_the_limit_and_of_infinite_gradients():
     assert nn.clip_by_global_norm({}, 1.0) == ({}, 0.0)
 
 
+def test_the_norm_of_squares_whose_sum_float64_cannot_hold():
+    large = [np.array([1.2e154]), np.array([1.2e154])]
+    assert nn.clip_by_global_norm(large, 1.0)[1] == pytest.approx(1.2e154 * 2**0.5)
+    assert nn.clip_by_global_norm([np.array([np.inf]), *large], 1.0)[1] == np.inf
+
+
 @for_each("size", [1e300, 1e170, 1e-150, 1e-200, 5e-324])
 def test_the_norm_of_numbers_whose_squares_float64_cannot_hold(size):
     gradients = [np.array([3.0, 0.0]) * size, np.zeros(0), np.array([4.0, 12.0]) * size, np.zeros(2, "f4")]
@@ -545,6 +551,23 @@ def test_in_place_refuses_parameters_that_share_memory(other):
     with pytest.raises(ValueError, match=r"SGD.step: parameters\[2\]: shares memory with parameters\[1\], which"):
         optimizer.step(parameters, gradients, state, in_place=True)
     assert whole.ravel().tolist() == list(range(12))
+
+
+def test_in_place_updates_a_view_whose_array_has_no_gradient():
+    whole, optimizer = np.zeros((2, 2)), nn.SGD(1.0)
+    parameters = {"rows": whole, "columns": whole.T}
+    gradients = {"rows": np.array([[1.0, 2.0], [3.0, 4.0]]), "columns": None}
+    optimizer.step(parameters, gradients, optimizer.init(parameters), in_place=True)
+    assert whole.tolist() == [[-1, -2], [-3, -4]]
+
+
+def test_in_place_takes_many_columns_of_one_array_in_linear_time():
+    whole, optimizer = np.zeros((3, 5000)), nn.SGD(1.0)
+    parameters = [whole[:, k] for k in range(5000)]
+    optimizer.step(parameters, parameters, optimizer.init(parameters), in_place=True)
+    parameters[3] = whole[1:, 7]
+    with pytest.raises(ValueError, match=r"parameters\[7\]: shares memory with parameters\[3\]"):
+        optimizer.step(parameters, parameters, optimizer.init(parameters), in_place=True)
 
 
 def test_in_place_updates_parts_of_one_array_that_do_not_overlap():

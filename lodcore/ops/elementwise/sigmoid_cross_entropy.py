@@ -45,7 +45,11 @@ def _(d: Array, x: Any, y: Any, needs: Any) -> tuple[Any, Any]:
     size, apart, positive = _apart(x, y)
     power = np.exp(0 - size)
     away = apart - power / (1 + power)  # less the probability of the other class
-    return d * choose(positive, away, -away) if needs.x else None, -d * x if needs.y else None
+    d_x = d * choose(positive, away, -away) if needs.x else None
+    if not needs.y:
+        return d_x, None
+    with np.errstate(invalid="ignore"):  # 0 times infinity
+        return d_x, choose(np.equal(d, 0), 0, -d * x)
 
 
 def _apart(x: Any, y: Any) -> tuple[Any, Any, Any]:

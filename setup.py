@@ -59,6 +59,24 @@ ONCE = "int result = PyList_Append(list, x);\n    if (result == 0) Py_DECREF(x);
 APART = re.compile(
     r"^static CYTHON_INLINE (void __Pyx_XCLEAR_MEMVIEW|__Pyx_memviewslice __Pyx_PyObject_to_Memoryview)", re.MULTILINE
 )
+# A method of a compiled class that takes arguments does not look at its self if it is called by the class, as
+# `LoD.drop(3)`, and would read another object as one of its own.
+METHOD = re.compile(
+    r"(static PyObject \*__pyx_pw_\w+\(PyObject \*__pyx_v_self, (?:\n#if CYTHON_VECTORCALL\n|PyObject \*__pyx_args, )"
+    r"(?:(?!\n}\n).)*?"
+    r'__Pyx_RefNannySetupContext\("(\w+) \(wrapper\)", 0\);\n)'
+    r"((?:(?!\n}\n).)*?__pyx_r = __pyx_pf_\w+\(\(\(struct __pyx_obj_(\w+) \*\)__pyx_v_self\))",
+    re.DOTALL,
+)
+SELF = r"""\1  {
+    PyTypeObject *type = (PyTypeObject *) __pyx_mstate_global->__pyx_ptype_\4;
+    if (unlikely(!PyObject_TypeCheck(__pyx_v_self, type))) {
+      PyErr_Format(PyExc_TypeError, "descriptor '\2' for '%s' objects doesn't apply to a '%s' object",
+                   type->tp_name, Py_TYPE(__pyx_v_self)->tp_name);
+      return NULL;
+    }
+  }
+\3"""
 FAST = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"]
 # Of kernels: short loops that cross a line of the cache take up to 1.5 times as long, so every change of a module moved
 # the times of others.
@@ -257,7 +275,7 @@ def translated(found: list[Extension]) -> list[Extension]:
 
     def mark(name: str) -> str:
         """Return the last line of a module translated with these settings."""
-        of_file = (Cython.__version__, MOST_AXES, APART, sorted(LEAN_KERNELS), EASED, directives)
+        of_file = (Cython.__version__, MOST_AXES, APART, METHOD, SELF, sorted(LEAN_KERNELS), EASED, directives)
         return f"/* {zlib.crc32(repr(of_file).encode()):08x}: the settings of setup.py */\n"
 
     kept = "release" if MODE == "quick" else MODE  # the C files are the same
@@ -281,7 +299,7 @@ def translated(found: list[Extension]) -> list[Extension]:
         )
     for path, name in {Path(source): extension.name for extension in made for source in extension.sources}.items():
         text = path.read_text(encoding="utf-8")
-        better = APART.sub(r"static __attribute__((noinline)) \1", text.replace(TWICE, ONCE))
+        better = APART.sub(r"static __attribute__((noinline)) \1", METHOD.sub(SELF, text.replace(TWICE, ONCE)))
         *folders, module = name.split(".")
         if Path(*folders) == KERNELS and module not in LEAN_KERNELS and name != SHARED and MODE in OF_USERS:
             better = eased(better)

@@ -393,16 +393,46 @@ finally:
 """)
 
 
-def test_instances_that_were_never_initialized():
-    survives("""
+#: Collects the compiled classes.
+COMPILED = """
 import gc, lodcore.graph, lodcore.ops, lodcore.batching, lodcore.interop.arrow.interface, lodcore.interop.torch
 x = lodcore.array([[1.0, 2.0], [3.0]])
 x.pool, x + 1, iter(x), x.values
 compiled = {kind for module in list(sys.modules.values()) if str(getattr(module, "__file__", "")).endswith(".so")
             for kind in vars(module).values() if isinstance(kind, type) and str(kind.__module__).startswith("lodcore")}
 compiled |= {type(x.values.base), type(iter(x)), type(x.pool)}
-compiled.remove(lodcore.base.wakeful.WakefulQueue)  # whose `get` waits for ever
 assert len(compiled) > 20
+"""
+
+
+def test_methods_of_compiled_classes_refuse_another_self():
+    survives(
+        COMPILED
+        + """
+names = set()
+for kind in {*compiled, lodcore.LoD, lodcore.LoDTensor, lodcore.batching.Stream}:
+    for name in dir(kind):
+        method = getattr(kind, name)
+        if type(method).__name__ != "cython_function_or_method":
+            continue
+        names.add(name)
+        for self in (3, None, [[1, 2]], np.arange(3), object()):
+            for rest in range(4):
+                try:
+                    method(self, *[0] * rest)
+                except (TypeError, AttributeError):
+                    continue
+                assert False, (kind, name)
+assert {"drop", "flatten", "offsets", "take", "num_sequences", "put", "counts"} <= names
+"""
+    )
+
+
+def test_instances_that_were_never_initialized():
+    survives(
+        COMPILED
+        + """
+compiled.remove(lodcore.base.wakeful.WakefulQueue)  # whose `get` waits for ever
 given = [(), (None,), (x,), (None, None), (None, None, None)]
 for kind in compiled:
     for arguments in given:
@@ -427,4 +457,5 @@ for kind in compiled:
                 use(made)
             except Exception:
                 pass
-""")
+"""
+    )

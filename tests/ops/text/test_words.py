@@ -234,6 +234,7 @@ def test_text_functions_of_empty_batches():
         (lambda: Vocabulary(["a"])[1], DTypeError, "word: is int; a str is needed"),
         (lambda: Vocabulary(["a"]).decode([[0, 1]]), IndexError, r"ids: is 1 at row 1; 0 \.\. 0 is valid"),
         (lambda: Vocabulary(["a"]).decode([-1]), IndexError, "ids: is -1 at row 0"),
+        (lambda: Vocabulary(["a"]).decode([0, 9]), IndexError, r"ids: is 9 at row 1; 0 \.\. 0 is valid"),
         (lambda: Vocabulary.fit(["a"], min_count=1.5), DTypeError, "min_count"),
     ],
 )

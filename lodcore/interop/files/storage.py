@@ -23,6 +23,16 @@ from lodcore.interop.files.workers import send_names
 __all__ = ["append", "load", "save"]
 
 
+#: Ends of names of other formats, and what writes those.
+OTHER_FORMATS = {
+    **dict.fromkeys((".parquet", ".arrow", ".feather", ".csv"), "lodcore.to_arrow(x), which pyarrow writes"),
+    ".json": "x.tolist()",
+    ".npy": "numpy.save",
+    **dict.fromkeys((".h5", ".hdf5", ".zarr"), "lodcore.interop.save_to_group"),
+    **dict.fromkeys((".pt", ".pth"), "lodcore.to_torch(x), which torch.save writes"),
+}
+
+
 def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, compress: bool = False) -> None:
     """Save a tree of arrays, LoDTensors, SparseTensors and Programs, without pickles.
 
@@ -52,6 +62,8 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
         functions, such as a learning rate that is a lambda, and operators that are not at the top level of a module.
     LoDError
         If the name is that of a pipe or a device, or of a folder whose manifest is of a later version.
+    ValueError
+        If there is no `form`, and the name ends as those of another format do, such as ".parquet".
     FileExistsError
         If the folder holds files other than rows (``*.bin``), which are left as they are.
     BlockingIOError
@@ -93,6 +105,12 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     if form not in (None, "npz", "folder"):
         raise ValueError(f'{where}: form: is {form!r}; "npz" or "folder" is needed')
     if form is None:
+        other = os.path.splitext(name)[1].lower()
+        if other in OTHER_FORMATS:
+            raise ValueError(
+                f"{where}: file: is {name!r}; {other} is another format, for which there is {OTHER_FORMATS[other]}; "
+                'form="npz" or "folder" writes this name in a format of lodcore'
+            )
         ends = name.endswith((os.sep, ".lod")) or os.path.isdir(name)
         form = "folder" if ends else "npz"
     if form == "folder":

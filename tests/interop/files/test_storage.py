@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import operator
 import os
+import re
 import stat
 import struct
 import warnings
@@ -127,6 +128,20 @@ def test_numpys_text_with_nul_at_its_end_is_refused_and_pythons_is_kept(scalar):
     lodcore.save(file, {"a": plain, "b": np.str_("a\0b"), "c": np.str_("")})
     file.seek(0)
     assert lodcore.load(file) == {"a": plain, "b": "a\0b", "c": ""}
+
+
+@pytest.mark.parametrize(
+    "end", [".parquet", ".arrow", ".feather", ".csv", ".json", ".npy", ".h5", ".hdf5", ".zarr", ".PT"]
+)
+def test_save_refuses_names_of_other_formats_without_form(tmp_path, end):
+    name = tmp_path / f"batch{end}"
+    says = re.escape(f"lodcore.save: file: is {str(name)!r}; {end.lower()} is another format, for which there is ")
+    with pytest.raises(ValueError, match=f"^{says}"):
+        lodcore.save(name, X)
+    assert not name.exists()
+    for form in ("npz", "folder"):
+        lodcore.save(tmp_path / f"{form}{end}", X, form=form)
+        assert lodcore.load(tmp_path / f"{form}{end}").equals(X)
 
 
 def test_save_and_load_take_open_files(tmp_path):

@@ -171,7 +171,8 @@ class BatchPlan(Stepping):
     `batches` makes one. `plan[i]` returns the numbers of the sequences in batch i of this rank, int64 and read-only.
     As with torch's samplers, `iter(plan)` begins the current epoch, or once continues at the position that
     `load_state_dict` or `seek` set; when an iterator ends, the next epoch begins, in another order. So
-    `for epoch in range(3): for batch in plan: ...` runs three epochs, and looking at a batch does not consume it.
+    `for epoch in range(3): for batch in plan: ...` runs three epochs, and looking at a batch does not consume it; the
+    first iterator after `load_state_dict` or `seek` takes the position, even if it only looks.
     `next(plan)` returns the batch at the current position. `torch.utils.data.DataLoader` accepts a plan as its
     `batch_sampler`. All processes make the same plan from the same arguments; a plan that is sent to another one is
     computed again there.

@@ -143,3 +143,10 @@ def test_gradient_of_the_label_of_an_infinite_logit_without_weight_is_zero():
 
     _, (_, d_y) = lodcore.value_and_grad(loss, (0, 1))(np.array([-np.inf, 1.0]), np.array([0.0, 1.0]))
     assert d_y.tolist() == [0, -1]
+
+
+def test_a_negative_label_names_ignore_index():
+    with pytest.raises(IndexError, match=r"labels: is -100 at row 1; there are 3 classes; ignore_index= leaves out"):
+        nn.cross_entropy(np.zeros((2, 3)), [0, -100])
+    with pytest.raises(IndexError, match=r"labels: is -1 at row 1; there are 3 classes$"):
+        nn.cross_entropy(np.zeros((2, 3)), [0, -1], ignore_index=-100)

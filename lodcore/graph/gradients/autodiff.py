@@ -418,4 +418,7 @@ def _is_number(x: Any) -> bool:
 def _described(value: Any) -> str:
     if isinstance(value, tuple):
         return "a tuple (has_aux=True takes a pair of a number and of anything else)"
-    return f"shape {values_of(value).shape}" if isinstance(value, Tensor) else type(value).__name__
+    if isinstance(value, Tensor):
+        return f"shape {values_of(value).shape}"
+    package = type(value).__module__.partition(".")[0]  # torch has a Tensor, too
+    return type(value).__name__ if package in ("builtins", "lodcore") else f"{package}.{type(value).__name__}"

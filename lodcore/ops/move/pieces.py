@@ -191,7 +191,7 @@ def distance_of(where: str, given: Any, dtype: np.dtype[Any]) -> Any:
             long = abs(given.days) >= MOST_DAYS  # more microseconds than int64 can hold
             given = np.timedelta64(given.days, "D") if long else np.timedelta64(given)
         if not isinstance(given, np.timedelta64) or np.isnat(given):
-            raise DTypeError(f"{where}: is {given!r}; a duration is needed, since the values have dtype {dtype}")
+            raise DTypeError(f"{where}: is {given!r}; a duration is needed, since the distances are {dtype}")
         if given < np.zeros((), given.dtype)[()]:
             raise ValueError(f"{where}: is {given!r}; 0 or more is needed")
         return given

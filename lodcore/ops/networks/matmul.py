@@ -340,7 +340,8 @@ def _labels(labels: Any, count: int, num_classes: int, ignore: int | None) -> tu
         numbers[ignored] = 0  # a class that there is
     row = kernels.embedding.check_index(numbers, num_classes)
     if row >= 0:
-        raise IndexError(f"cross_entropy: labels: is {held[row]} at row {row}; there are {num_classes} classes")
+        hint = "; ignore_index= leaves out the rows of such a label" if held[row] < 0 and ignore is None else ""
+        raise IndexError(f"cross_entropy: labels: is {held[row]} at row {row}; there are {num_classes} classes{hint}")
     return numbers, ignored
 
 

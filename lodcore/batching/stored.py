@@ -136,7 +136,7 @@ def check_bins(where: str, sizes: Int64, bins: LoD, numbers: Int64) -> None:
             f"{where}: bins: there are {len(held)}; multiple_of and shards need a multiple of {multiple_of * shards}"
         )
     tokens = sealed(np.concatenate([[0], np.cumsum(sizes)]))
-    full = (np.diff(tokens[bins.offsets()]) > budget) & (bins.lengths() > 1)
+    full = (np.diff(tokens[bins.offsets()]) > budget) & (held > 1)
     if full.any():
         bad = int(np.argmax(full))
         raise LoDError(f"{where}: bins: bin {bad} has more tokens than the budget of {budget}")

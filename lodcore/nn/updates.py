@@ -137,15 +137,19 @@ def _shared(arrays: Mapping[int, Array]) -> tuple[int, int] | None:
     bounds = []
     for j, one in arrays.items():
         bounds.append((*((begins[j], begins[j] + one.nbytes) if one.flags.c_contiguous else byte_bounds(one)), j))
-    groups: list[tuple[int, int, list[int]]] = []  # where one begins and ends, and its arrays, if they may overlap
+    groups: list[tuple[int, list[int]]] = []  # where one begins, and its arrays, if they may overlap
+    last = 0  # where the last group ends
     for start, end, j in sorted(bounds):
-        if groups and start < groups[-1][1]:
-            groups[-1] = groups[-1][0], max(groups[-1][1], end), [*groups[-1][2], j]
+        if groups and start < last:
+            groups[-1][1].append(j)
         else:
-            groups.append((start, end, [j]))
-    for start, end, numbers in groups:
-        marks = np.zeros(end - start if len(numbers) > 1 else 0, bool)
-        for at, j in enumerate(numbers if marks.size else ()):
+            groups.append((start, [j]))
+        last = max(last, end)
+    for start, numbers in groups:
+        if len(numbers) == 1:
+            continue
+        marks = np.zeros(max(byte_bounds(arrays[j])[1] for j in numbers) - start, bool)
+        for at, j in enumerate(numbers):
             one = arrays[j]
             own = as_strided(marks[begins[j] - start :], (*one.shape, one.itemsize), (*one.strides, 1))
             if own.any():

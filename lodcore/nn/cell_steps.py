@@ -203,8 +203,10 @@ class CellSteps:
         else:
             frame, values = None, dict(zip(self.outer, given, strict=True))
         if isinstance(compiled, Compiled):
-            as_given = compiled.as_given
-            outer = {v: x if v in as_given else as_factor(x, dtype) for v, x in values.items()}
+            as_given = compiled.as_given  # sequences are given to operators alone, also to those before the first step
+            outer = {
+                v: x if v in as_given or isinstance(x, LoDTensor) else as_factor(x, dtype) for v, x in values.items()
+            }
         else:
             outer = values
         if self._slices:

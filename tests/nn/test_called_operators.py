@@ -21,6 +21,7 @@ from tests.helpers.random_cells import (
     numbers,
     operator_by_operator,
     run,
+    with_gradients,
 )
 from tests.helpers.tables import for_each
 
@@ -313,3 +314,35 @@ def test_choices_that_all_steps_share_have_the_gradients_of_a_loop(name):
     np.testing.assert_allclose(found[0], wanted[0])
     for one, other in zip(found[1], wanted[1], strict=True):
         np.testing.assert_allclose(one, other)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@for_each(
+    "summary",
+    [
+        ops.sum,
+        ops.mean,
+        ops.max,
+        lambda z: ops.sum(np.tanh(z)),
+        lambda z: ops.sum(ops.sequence_pool(z, "mean")),
+        lambda z: ops.sum(z) * ops.sum(z * z),
+    ],
+)
+def test_sequences_around_a_cell_are_summarized_before_its_first_step(summary, dtype):
+    x = lodcore.LoDTensor.from_lengths(numbers(6, 2, dtype=dtype), [2, 0, 4])
+    other = lodcore.array([[1.0, 2.0], [], [3.0]], dtype=dtype)
+
+    def steps(x, z):
+        def cell(_, row, state):
+            state = np.tanh(row * summary(z) + state)
+            return state, state
+
+        return nn.dynamic_rnn(cell, None, x, np.zeros((3, 2), dtype))
+
+    for z in (other, x[:, :, 0]):
+        found = with_gradients(steps, x, z)
+        with operator_by_operator():
+            wanted = with_gradients(steps, x, z)
+        for one, two, what in zip(found, wanted, ("results", "gradients"), strict=True):
+            assert_near(one, two, what)
+        assert bits(arrays_of(steps(x, z))) == bits(found[0])

@@ -308,6 +308,8 @@ def _(ta: Spec, index: Any, default: Any) -> Spec:
     element = element_spec(ta)
     if element.kind is object and type(default) in (int, float, complex):
         return Spec((), np.dtype(type(default)), 0, type(default))
+    if element.kind is object and isinstance(default, np.generic):
+        return Spec((), default.dtype)
     return default if element.kind is object and isinstance(default, Spec) else element
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lodcore import TensorArray
-from lodcore.graph import VarArray
+from lodcore import TensorArray, ops, vjp
+from lodcore.graph import Executor, Program, VarArray, data, while_loop
 from tests.helpers.texts_in_every_way import check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
@@ -62,3 +62,25 @@ def test_read_default_is_used_at_negative_indices_and_its_gradient_is_summed(way
     holes = TensorArray(2)
     with pytest.raises(IndexError, match="is 1, a hole"):
         holes.read(1, default=0.0)
+
+
+def alternating(x):
+    """Write the sum of x with alternating signs, from a boot value without axes."""
+    boot, states, loop = ops.sum(x), TensorArray(), while_loop()
+    with loop.loop():
+        t = loop.loop_var(0)
+        loop.break_if(t >= 3)
+        states.write(t, -states.read(t - 1, boot))
+    return states.stack()
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4", "c8"])
+def test_a_number_of_numpy_is_a_boot_value_in_every_way_of_running(dtype):
+    x = np.array([2, 1], dtype)
+    found = [alternating(x), vjp(alternating, x)[0]]
+    with Program() as program:
+        result = alternating(data("x", (2,), dtype))
+    found += Executor().run(program, {"x": x}, [result])
+    for one in found:
+        assert one.dtype == found[0].dtype == result.dtype
+        assert one.tolist() == [-3, 3, -3]

@@ -80,10 +80,12 @@ class CellTrace:
 
         with np.errstate(all="ignore"):
             for places, values in steps.one_by_one.looked(self.kept, steps.is_reverse, None if body is None else kept):
-                for v, x in values.items():
-                    known = None if body is None else body.value_of(v)
-                    if known in arrays:
-                        values[v] = _agreed(v, as_rows(arrays[known][places], np.ndim(x)), x)
+                made = {} if body is None else {v: body.value_of(v) for v in values}
+                known = {v: arrays[x] for v, x in made.items() if x is not None and x in arrays}
+                last = {own.ctypes.data: v for v, own in known.items()}
+                for v, own in known.items():
+                    if last[own.ctypes.data] is v:  # no operator has written over it
+                        values[v] = _agreed(v, as_rows(own[places], np.ndim(values[v])), values[v])
                 found.append(values)
         return found
 

@@ -107,3 +107,29 @@ def test_scopes_end_with_the_next_run():
     executor.run(program, {"x": x}, fetch[:1])
     gc.collect()
     assert record() is None
+
+
+@for_each(
+    "after",
+    [
+        lambda y, s: ops.softmax(y) * 2.0,
+        lambda y, s: np.tanh(ops.softmax(y)),
+        lambda y, s: np.tanh(ops.relu(np.tanh(y))),
+        lambda y, s: np.tanh(y) * 0.5 + s,
+        lambda y, s: ops.softmax(y + s),
+    ],
+)
+def test_scopes_of_steps_hold_products_over_which_the_run_has_written(after):
+    x, w, state = LoDTensor.from_lengths(numbers(6, 3), [4, 2]), numbers(3, 4), numbers(2, 4)
+    with Program() as program:
+        given = data("x", (None, 3), "float32", num_levels=1)
+        outputs, last = nn.dynamic_rnn(lambda w, x, s: (s, after(x @ w, s)), w, given, state)
+    executor = Executor()
+    executor.run(program, {"x": x}, [outputs, last], keep_scopes=True)
+    (run,) = executor.scope.kids
+    (loop,) = [kid for kid in run.kids if kid.kids]
+    for t, step in enumerate(loop.kids):
+        rows = [t, 4 + t][: 1 + (t < 2)]
+        product = next(name for name in ("matmul", "linear") if step.find_var(name) is not None)
+        np.testing.assert_allclose(step.find_var(product).get(), x.values[rows] @ w, rtol=1e-5, atol=1e-6)
+    assert "step 3" in str(executor.scope)

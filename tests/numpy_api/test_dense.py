@@ -258,7 +258,8 @@ def test_programs_infer_the_dtype_that_numpy_finds(dtype):
             return
         assert spec is None or found.dtype == spec.dtype == wanted, (spec, found.dtype, wanted)
 
-    checked([text for text in CALLS if "real_if_close" not in text], check)
+    other = ("real_if_close", "linalg.cond")[: 1 + (dtype == "c8")]  # older versions return a complex number of 0j
+    checked([text for text in CALLS if not any(one in text for one in other)], check)
 
 
 def test_the_first_axis_may_be_unknown_in_a_program():
